@@ -65,7 +65,7 @@ OF_ANY_SETTING = {
     *("modprobe-parameter-spaces", "modprobe-parameter-twice", "modprobe-unknown-command"),
     *("sysctl-unknown-name", "sysctl-three-values", "sysctl-value-form", "sysctl-value-range"),
     *("sysctl-removed", "sysctl-comment-after-value", "sysctl-twice", "sysctl-not-a-setting"),
-    *("sysctl-command", "limits-columns", "limits-word"),
+    *("sysctl-command", "limits-columns", "limits-word", "modprobe-initramfs"),
 }
 """Rules about the form of a line: which setting it is about, the line says."""
 FAMILIES = ("modprobe-", "sysctl-", "limits-", "irqbalance-", "kernel-", "cpupower-", "ulimit-v")

@@ -89,6 +89,7 @@ def test_here_documents_and_echoes_in_scripts_are_read_in_place() -> None:
         "#!/bin/bash\ncat > /etc/sysctl.d/90-net.conf <<'EOF'\nnet.core.rmem_max = 16M\nEOF\n"
         "echo 'options hfi1 krcvqs=3,3,3,3,3,3,3' | sudo tee /etc/modprobe.d/hfi1.conf\n"
         'echo "* soft memlock unlimted" >> /etc/security/limits.conf\n'
+        "dracut --force\n"
     )
     found = {(one.line, one.column, one.code): one.fix for one in broken("script", text)}
     assert found == {

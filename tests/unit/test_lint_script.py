@@ -98,6 +98,9 @@ def test_all_the_errata_in_one_page() -> None:
         "invisible-character",
         "shebang-not-first",
         "perftest-sides-differ",
+        "export-none",
+        "provider-other-fabric",
+        "rate-1024",
     }
     whole_file.add("program-other-prefix")
     assert mine(page, "page.md") >= expected - whole_file

@@ -5,7 +5,6 @@ variables, which ``script.variables`` evaluates.
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from itertools import islice, pairwise
 
 import msgspec
@@ -40,7 +39,7 @@ from wireproof.model.finding import LintFinding
 def by_line(recipe: Recipe) -> Iterator[Broken]:
     """Evaluate the rows ``[[line]]``."""
     for row in book().line:
-        if recipe.kind in book().rules[row.code].kinds:
+        if recipe.kind in book().rules[row.code].kinds and row.fits(recipe):
             for number, line in enumerate(recipe.lines, start=1):
                 yield from _in_line(row, number, line)
 
@@ -69,14 +68,9 @@ def _fits(row: CommandRow, recipe: Recipe, command: Command) -> bool:
         return False
     if row.unless and compiled(row.unless).search(command.text):
         return False
-    return not (row.elsewhere and _is_anywhere(recipe, row.elsewhere))
-
-
-@lru_cache(maxsize=16)
-def _is_anywhere(recipe: Recipe, pattern: str) -> bool:
-    """Return whether any line matches. Cached: each command asks for the same recipe."""
-    search = compiled(pattern).search
-    return any(search(line[:LONGEST_LINE]) for line in recipe.lines)
+    above = recipe.lines[: command.line - 1] if row.after else ()
+    after = not row.after or any(compiled(row.after).search(line[:LONGEST_LINE]) for line in above)
+    return after and row.fits(recipe)
 
 
 def _in_command(row: CommandRow, recipe: Recipe, command: Command) -> Iterator[Broken]:

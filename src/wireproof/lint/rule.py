@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import ClassVar, Literal, get_args
 
 import msgspec
@@ -23,12 +23,18 @@ Kind = Literal[
     "fstab",
     "hosts",
     "hostfile",
+    "openmpi",
+    "opensm",
+    "partitions",
+    "slurm",
+    "udev",
     "toml",
     "unknown",
 ]
 CONFIGURATION_FILES: tuple[Kind, ...] = (
     *("modprobe", "sysctl", "limits", "ifcfg", "keyfile", "irqbalance"),
     *("kernel-command-line", "repository", "fstab", "hosts"),
+    *("hostfile", "openmpi", "opensm", "partitions", "slurm", "udev"),
 )
 
 
@@ -66,7 +72,8 @@ def filled(template: str, **values: str) -> str:
 class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A way to break the rule ``code``. ``change`` takes the place of what the row's pattern
     matches, with the groups of the pattern as ``\\1``; without it a person must decide. ``seen``
-    goes into the message, with what stands in braces filled in.
+    goes into the message, with what stands in braces filled in. The row holds only in recipes with
+    a line that matches ``beside`` and without a line that matches ``elsewhere``.
     """
 
     FILLED: ClassVar[tuple[str, ...]] = ()
@@ -75,12 +82,19 @@ class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     code: str
     change: str | None = None
     seen: str = ""
+    beside: str = ""
+    elsewhere: str = ""
+
+    def fits(self, recipe: "Recipe") -> bool:
+        """Return whether the row holds in a recipe."""
+        beside = not self.beside or _is_anywhere(recipe, self.beside)
+        return beside and not (self.elsewhere and _is_anywhere(recipe, self.elsewhere))
 
     def __post_init__(self) -> None:
         """Raise ValueError that names the field that is not a regular expression, or whose groups
         ``change`` or ``seen`` does not know.
         """
-        for name in self.PATTERNS:
+        for name in (*self.PATTERNS, "beside", "elsewhere"):
             try:
                 pattern = compiled(getattr(self, name))
             except (re.error, RecursionError, OverflowError) as error:
@@ -143,7 +157,7 @@ class VariableRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 class CommandRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A command whose program matches ``program`` and whose text matches ``where``, but not
-    ``unless`` (and whose recipe does not match ``elsewhere``). The checked words are the values of
+    ``unless``, below a line that matches ``after``. The checked words are the values of
     ``option``, or the word at ``place``, or, with ``word``, all words, else the program. A word is
     wrong if it matches ``word``, but not ``allowed`` or one of ``choices``, and, with ``below``, if
     it is a number below it. The most similar of ``choices`` replaces it, or the word that ``meant``
@@ -152,11 +166,11 @@ class CommandRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """
 
     FILLED = ("word", "command", "program", "values")
-    PATTERNS = ("word", "program", "where", "unless", "elsewhere", "allowed")
+    PATTERNS = ("word", "program", "where", "unless", "after", "allowed")
     program: str
     where: str = ""
     unless: str = ""
-    elsewhere: str = ""
+    after: str = ""
     option: tuple[str, ...] = ()
     place: int = 0
     word: str = ""
@@ -192,6 +206,13 @@ class Recipe:
     name: str
     kind: Kind
     lines: tuple[str, ...]
+
+
+@lru_cache(maxsize=256)
+def _is_anywhere(recipe: Recipe, pattern: str) -> bool:
+    """Return whether any line matches. Cached: each command asks for the same recipe."""
+    search = compiled(pattern).search
+    return any(search(line[:LONGEST]) for line in recipe.lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +259,12 @@ _NAMES: tuple[tuple[str, Kind], ...] = (
         r"(^|/)(hostfile|machinefile|hosts?file[^/]*|machines?)(\.txt)?$|\.(hostfile|machinefile)$",
         "hostfile",
     ),
+    (r"(^|/)(openmpi|prte|pmix)-mca-params\.conf$|/mca-params\.conf$", "openmpi"),
+    (r"(^|/)opensm\.(conf|opts)$", "opensm"),
+    (r"(^|/)partitions\.conf$", "partitions"),
+    (r"(^|/)slurm\.conf$", "slurm"),
+    (r"rules\.d/[^/]*\.rules$", "udev"),
+    (r"(^|/)ucx\.conf$", "script"),
     (r"\.toml$", "toml"),
     (
         (
@@ -294,6 +321,12 @@ _CONTENT: dict[Kind, str] = {
     "kernel-command-line": r"[^=]*[\w.]=|.*\b(ro|rw|quiet|nosmt)\b",
     "repository": r"\[[\w .-]+\]\s*$|\w+\s*=",
     "fstab": r"\S+\s+(/|none\s|swap\s|\S*\()|/\S*\s+\*",
+    "hostfile": r"[\w.-]+(:\d+)?(\s+[\w-]+\s*[=: ]\s*\d+)*\s*(#.*)?$",
+    "openmpi": r"\w+\s*=",
+    "opensm": r"(\w+_\w+|guid|lmc|qos|daemon)\s+\S",
+    "partitions": r"[^#]*[:=]",
+    "slurm": r"\w+\s*=",
+    "udev": r"[A-Z]+[\w{}]*\s*[=!:+]=?",
     "hosts": r"(\d{1,3}(\.\d{1,3}){3}|[\da-fA-F]*:[\da-fA-F:.]+)\s+\S",
 }
 """The form of a line that the checks of a kind read, more tolerant than the form that tells it."""

@@ -1,6 +1,6 @@
 """Rules for configuration files: modprobe.d, sysctl.d, limits.d, interfaces, irqbalance, the
-kernel's command line, package repositories, mounts and host names. They also apply to such lines in
-scripts (here-documents, echoes) and in documents.
+kernel's command line, package repositories, mounts, host names, Open MPI and OpenSM. They also
+apply to such lines in scripts (here-documents, echoes) and in documents.
 """
 
 import re
@@ -22,7 +22,8 @@ from wireproof.lint.fragments import (
     misspelt,
 )
 from wireproof.lint.rule import CONFIGURATION_FILES, Broken, Check, Kind, Recipe
-from wireproof.lint.tables import listed
+from wireproof.lint.script.variables import nearest as variable
+from wireproof.lint.tables import listed, nearest
 
 __all__ = ["CHECKS"]
 
@@ -159,6 +160,23 @@ def _two_addresses(entries: list[tuple[WrittenLine, list[str]]]) -> Iterator[Bro
                 yield at("hosts-two-addresses", line, position, f"{name} is {first} and {address}")
 
 
+SETTING = re.compile(r"\s*(\w{2,80})(?=\s*=|\s+\S)")
+
+
+def settings(fragment: Fragment) -> Iterator[Broken]:
+    """Find a misspelt name of a parameter."""
+    for line in fragment.lines:
+        found = None if line.is_comment else SETTING.match(line.text)
+        if found:
+            name = Part(line, found.start(1), found[1])
+            near = nearest(name.text, listed("opensm"))
+            if fragment.kind == "openmpi":
+                near = (variable(MCA + name.text) or "").removeprefix(MCA)
+            if near:
+                yield name.broken("name-misspelt", f"{name.text}; nearest is {near}", near)
+
+
+MCA = "OMPI_MCA_"
 JUDGES: dict[Kind, Callable[[Fragment], Iterator[Broken]]] = {
     "modprobe": modprobe,
     "sysctl": sysctl,
@@ -168,6 +186,8 @@ JUDGES: dict[Kind, Callable[[Fragment], Iterator[Broken]]] = {
     "repository": repository,
     "fstab": mounts,
     "hosts": hosts,
+    "openmpi": settings,
+    "opensm": settings,
 }
 """The judge of each fragment of a kind."""
 

@@ -165,6 +165,13 @@ _SHORT = {
     "-M": "--clusters",
     "-F": "--nodefile",
 }
+_HEADS = ("#PBS", "#BSUB", "#flux:")
+_LONGEST = 1000
+_OF_OTHERS = {
+    "--nodes": re.compile(r"(?:#PBS .*?\b(?:select|nodes)=|#flux: (?:-N ?|--nodes=))(\d+)(?!.*\+)"),
+    "--ntasks": re.compile(r"(?:#BSUB -n |#flux: (?:-n ?|--ntasks=))(\d+)"),
+    "--ntasks-per-node": re.compile(r"(?:#PBS .*?\b(?:mpiprocs|ppn)|#BSUB .*?\bptile)=(\d+)"),
+}
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _OLD_INTEL = re.compile(
     r"(?:\b(?:impi|intel-?mpi|intelmpi)[/_-]v?(?:[1-5]\.|201[0-8])|intel/(?:201[0-8]|1[0-8]\.)"
@@ -219,13 +226,27 @@ class Job:
     @cached_property
     def given(self) -> dict[str, str]:
         """The last value of each #SBATCH option, by its long name."""
-        return {option.name: option.value for option in self.sbatch}
+        alias = {"--tasks-per-node": "--ntasks-per-node"}
+        return {alias.get(each.name, each.name): each.value for each in self.sbatch}
+
+    @cached_property
+    def _counts(self) -> dict[str, int | None]:
+        """The counts in the lines of PBS, LSF and Flux, by the names of Slurm's options."""
+        lines = self.recipe.lines[self.part.first - 1 : self.part.last]
+        text = "\n".join(line[:_LONGEST] for line in lines if line.startswith(_HEADS))
+        found = {name: pattern.search(text) for name, pattern in _OF_OTHERS.items()}
+        counts = {name: whole_number(match[1]) for name, match in found.items() if match}
+        tasks, each = counts.get("--ntasks"), counts.get("--ntasks-per-node")
+        if tasks and each:
+            counts.setdefault("--nodes", tasks // each)
+        return counts
 
     def count(self, name: str) -> int | None:
-        """Return the value of an #SBATCH option if it is a plain number (the smaller of
-        ``2-4``).
+        """Return the value of an #SBATCH option, or of that of another scheduler which means the
+        same, if it is a plain number (the smaller of ``2-4``).
         """
-        return whole_number(self.given.get(name, "").split("-")[0])
+        number = whole_number(self.given.get(name, "").split("-")[0])
+        return self._counts.get(name) if number is None else number
 
     @cached_property
     def old_intel(self) -> bool:

@@ -3,8 +3,9 @@ Micro-Benchmarks, perftest and qperf. Rules that are rows are in ``rules/benchma
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.script import launched
@@ -76,6 +77,7 @@ def ranks(recipe: Recipe) -> Iterator[Broken]:
 _PERFTEST = re.compile(r"(ib|raw_ethernet)_(write|read|send|atomic|burst)_(bw|lat)\Z")
 # Options of perftest without a value; all other one-letter options take a value.
 _FLAGS = frozenset(f"-{letter}" for letter in "abeFghHNORUVzXWPEKj")
+_LONG = ("--ib-dev", "--connection", "--bind_source_ip")
 _CM = re.compile(r"[-–—−]R|--rdma_cm")
 _OPA_MTU = 8192
 _LONGEST = 4000
@@ -102,13 +104,56 @@ def perftest(recipe: Recipe) -> Iterator[Broken]:
 
 def _sides(server: Command, client: Command) -> Iterator[Broken]:
     """Find options that both ends must share."""
-    differ = [
-        flag for flag in ("-R", "-a", "-b") if (flag in server.texts) != (flag in client.texts)
-    ]
+    both = sorted(each.split(",") for each in listed("perftest-both"))
+    pairs = [(names, _given(server, names), _given(client, names)) for names in both]
+    differ = [names[0] for names, *sides in pairs if sides[0] != sides[1] and "$" not in sides]
     if differ and client.line - server.line <= 20:
         lines = f"lines {server.line} and {client.line}"
-        seen = f"{', '.join(differ)} on one side only ({lines})"
+        seen = f"{', '.join(differ)} on one side only, or with another value ({lines})"
         yield Broken("perftest-sides-differ", client.line, client.words[0].column, seen)
+
+
+def _given(command: Command, names: Sequence[str]) -> str | None:
+    """Return the value of an option, by its short name and its long name; "" for a flag, "$" for a
+    value that the shell inserts, None if the command does not have the option.
+    """
+    for option, value in pairwise((*command.texts, "")):
+        name, equals, inside = option.partition("=")
+        if name in names:
+            text = inside if equals else "" if names[0] in _FLAGS else value
+            return "$" if "$" in text else text
+    return None
+
+
+def clients(recipe: Recipe) -> Iterator[Broken]:
+    """Find clients of a program or port for which the recipe starts no server on another host,
+    although it starts others there.
+    """
+    every = commands(recipe)
+    tools = [one for one in every if one.program == "iperf3" or _PERFTEST.match(one.program)]
+    servers = [one for one in tools if _serves(one)]
+    for client in tools:
+        if not _serves(client) and _unserved(client, servers):
+            yield at_word("client-without-server", client.words[0], client.text)
+
+
+def _unserved(client: Command, servers: list[Command]) -> bool:
+    """Return whether servers of the tool are started on other hosts, but none for the client."""
+    alike = [one for one in servers if (one.program == "iperf3") == (client.program == "iperf3")]
+    ports = {(one.program, _port(one)) for one in alike}
+    program, port = client.program, _port(client)
+    unknown = "$" in (port, *(each for _, each in ports))
+    return any(one.outer for one in alike) and not unknown and (program, port) not in ports
+
+
+def _port(command: Command) -> str:
+    return _given(command, ("-p", "--port")) or ("5201" if command.program == "iperf3" else "18515")
+
+
+def _serves(command: Command) -> bool:
+    if command.program == "iperf3":
+        return not {"-c", "--client"} & {text.partition("=")[0] for text in command.texts}
+    return not _host(command)
 
 
 def _small_mtu(recipe: Recipe, command: Command) -> Iterator[Broken]:
@@ -136,9 +181,10 @@ def _host(command: Command) -> bool:
     at = 1
     while at < len(command.words):
         text = command.words[at].text
-        if not text.startswith(("-", "–")):
+        if not text.startswith(("-", "–")) and not text.isdigit():
             return True
-        at += 1 if text.startswith("--") or "-" + text[1:] in _FLAGS else 2
+        takes = text in _LONG or not (text.startswith("--") or "-" + text[1:] in _FLAGS)
+        at += 2 if takes else 1
     return False
 
 
@@ -163,4 +209,4 @@ def _late(recipe: Recipe, command: Command, first: int, last: int) -> Iterator[B
         yield at_word("qperf-option-order", late[0], command.text, fix)
 
 
-CHECKS = (misspelt, unknown, ranks, perftest, qperf)
+CHECKS = (misspelt, unknown, ranks, perftest, clients, qperf)

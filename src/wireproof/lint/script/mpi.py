@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import chain, takewhile
 from operator import itemgetter
 from typing import Literal
 
@@ -50,7 +50,8 @@ def mpi_of(job: Job, launch: Launch) -> Mpi | None:
     # line
     signs = _signs(job)
     at = bisect_right(signs, command.line, key=itemgetter(0))
-    around = [mpi for _, mpi in signs[max(0, at - 20) : at]]
+    loaded = takewhile(itemgetter(1), reversed(signs[max(0, at - 20) : at]))
+    around = [mpi for _, mpi in loaded if mpi][::-1]
     if direct or around:
         return direct or _fitting(around, launch)
     names = environment(job, launch)
@@ -74,12 +75,15 @@ def _fitting(around: list[Mpi], launch: Launch) -> Mpi:
 
 
 @lru_cache(maxsize=8)
-def _signs(job: Job) -> list[tuple[int, Mpi]]:
-    found: list[tuple[int, Mpi]] = []
+def _signs(job: Job) -> list[tuple[int, Mpi | None]]:
+    """Return the MPIs that lines choose; None for a line that unloads all modules."""
+    found: list[tuple[int, Mpi | None]] = []
     for command in job.commands:
         texts = command.texts
         places: list[str] = []
-        if command.program in ("source", ".", "module", "ml") and len(texts) > 1:
+        if texts[:2] in (("module", "purge"), ("ml", "purge")):
+            found.append((command.line, None))
+        elif command.program in ("source", ".", "module", "ml") and len(texts) > 1:
             places = [" ".join(texts[1:])]
         elif command.program == "export" or not texts:
             places = [
@@ -212,15 +216,6 @@ def _removed(recipe: Recipe, word: Word) -> Broken:
     return replace(found, right=right, fix=found.fix if clear else None)
 
 
-def components(recipe: Recipe) -> Iterator[Broken]:
-    """Find ``--mca NAME=VALUE``."""
-    for _, launch in launched(recipe):
-        for word, value in pairwise(launch.command.words):
-            if word.text in ("-mca", "--mca") and "=" in value.text:
-                new = value.raw.replace("=", " ", 1)
-                yield edited("mca-equals", recipe, value, new, value.text)
-
-
 def nested(recipe: Recipe) -> Iterator[Broken]:
     """Find ``srun mpirun``."""
     for _, launch in launched(recipe):
@@ -265,18 +260,33 @@ def _elsewhere(recipe: Recipe, job: Job, folders: list[str]) -> Iterator[Broken]
 
 
 def slots(recipe: Recipe) -> Iterator[Broken]:
-    """Find more ranks than hosts, for Open MPI without slots."""
+    """Find more ranks than the hosts of the list, or the job, have slots."""
     for job, launch in launched(recipe):
-        hosts = launch.value("--host", "-host", "-H")
-        if hosts is None or launch.ranks is None or mpi_of(job, launch) != "openmpi":
-            continue
-        count, by = len(hosts.text.split(",")), launch.value("--map-by", "-map-by")
+        by, ranks = launch.value("--map-by", "-map-by"), launch.ranks
         words = [by.text if by else "", *chain.from_iterable(environment(job, launch).items())]
         shared = launch.has("--oversubscribe", "-oversubscribe") or any(
             "oversubscribe" in word.lower() for word in words
         )
-        if re.fullmatch(r"[\w.-]+(,[\w.-]+)*", hosts.text) and launch.ranks > count and not shared:
-            yield at_word("more-ranks-than-hosts", hosts, f"{launch.ranks} ranks, {count} slots")
+        if ranks is None or shared or mpi_of(job, launch) != "openmpi":
+            continue
+        hosts = launch.value("--host", "-host", "-H")
+        count = _slots(hosts.text) if hosts else _allocated(job)
+        if count and ranks > count:
+            word, seen = hosts or launch.command.words[0], f"{ranks} ranks, {count} slots"
+            yield at_word("more-ranks-than-hosts", word, seen)
 
 
-CHECKS = (continuation, foreign, components, nested, prefixes, slots)
+def _slots(hosts: str) -> int:
+    """Return the slots of ``n1,n2:4``, a slot for each mention of a host; 0 if they are unknown."""
+    if not re.fullmatch(r"[\w.-]+(?::\d{1,6})?(?:,[\w.-]+(?::\d{1,6})?)*", hosts):
+        return 0
+    return sum(int(host.partition(":")[2] or 1) for host in hosts.split(","))
+
+
+def _allocated(job: Job) -> int:
+    """Return the number of tasks that the job asks for, 0 if it is not certain."""
+    nodes, each = job.count("--nodes") or 0, job.count("--ntasks-per-node")
+    return nodes * (each or 0)
+
+
+CHECKS = (continuation, foreign, nested, prefixes, slots)

@@ -73,7 +73,7 @@ def _name(recipe: Recipe, number: int, at: int, name: str, old: bool) -> Iterato
             )
             instead = f"FI_PROVIDER={provider_of(' '.join(line[at:].split()[:2]))}"
             yield Broken("variable-removed", number, at + 1, name, new, right=instead)
-    elif row := next((row for row in book().variable if row.forbids(name)), None):
+    elif row := next((row for row in _forbidding(name) if row.fits(recipe)), None):
         yield Broken(row.code, number, at + 1, filled(row.seen, name=name), right=row.right)
     else:
         right = nearest(name)
@@ -85,6 +85,10 @@ def _name(recipe: Recipe, number: int, at: int, name: str, old: bool) -> Iterato
                 f"{name}; did you mean {right}?",
                 line[:at] + right + line[at + len(name) :],
             )
+
+
+def _forbidding(name: str) -> Iterator[VariableRow]:
+    return (row for row in book().variable if row.forbids(name))
 
 
 def _without(line: str, at: int, name: str) -> str | None:
@@ -169,8 +173,10 @@ def _value(recipe: Recipe, job: Job, setting: SetVariable, value: str) -> Iterat
     elif name in ("FI_PROVIDER", "I_MPI_OFI_PROVIDER"):
         yield from _provider(recipe, setting, value)
     for row in book().variable:
-        elsewhere = row.how not in ("", setting.how) or not row.hits(name, value)
-        if not elsewhere and not (row.unless and compiled(row.unless).search(job.text)):
+        holds = row.how in ("", setting.how) and row.hits(name, value) and row.fits(recipe)
+        # a page shows several runs side by side
+        apart = bool(row.beside) and not job.part.script
+        if holds and not apart and not (row.unless and compiled(row.unless).search(job.text)):
             seen = filled(row.seen, name=name, value=value)
             right = filled(row.right, name=name, value=value)
             yield _at(row.code, setting, seen, _changed(row, recipe, setting, value), right)

@@ -41,7 +41,7 @@ def placement(recipe: Recipe) -> Iterator[Broken]:
     for job, launch in _wire_tests(recipe):
         tasks = job.count("--ntasks")
         by_count = tasks is not None and tasks == job.count("--nodes")
-        if by_count or job.count("--ntasks-per-node") is not None:
+        if by_count or job.count("--ntasks-per-node") == 1:
             continue
         per_node = launch.value("-ppn", "--ppn", "-perhost", "--perhost")
         # Intel MPI under Slurm ignores -ppn
@@ -65,7 +65,18 @@ def _before(words: tuple[Word, ...], word: Word) -> Word | None:
 def _on_one_node(job: Job, launch: Launch) -> bool:
     if launch.ranks != 2 or launch.is_srun or launch.per_node is not None:
         return False
+    if _is_inside(job, launch):
+        return False
     return (job.count("--nodes") or 0) > 1 and not launch.has(*_PLACING.split())
+
+
+def _is_inside(job: Job, launch: Launch) -> bool:
+    """Return whether the launch names the cores of a single node: shared memory is intended."""
+    by = launch.value("--map-by", "-map-by")
+    inside = by is not None and by.text.startswith(
+        ("core", "socket", "numa", "l3cache", "hwthread")
+    )
+    return inside or "," in environment(job, launch).get("I_MPI_PIN_PROCESSOR_LIST", "")
 
 
 def _respects(job: Job, launch: Launch) -> bool:
@@ -202,7 +213,7 @@ _SHARED_UCX = {
 def memory(recipe: Recipe) -> Iterator[Broken]:
     """Find launches between nodes that allow only shared memory."""
     for job, launch in _wire_tests(recipe):
-        if several_nodes(job, launch):
+        if several_nodes(job, launch) and not _is_inside(job, launch):
             word = launch.command.words[0]
             for chosen in _shared_memory(environment(job, launch)):
                 yield at_word("shared-memory-only", word, chosen)

@@ -274,27 +274,13 @@ def _backslash(recipe: Recipe, job: Job, command: Command, word: Word) -> Iterat
             yield at_word("blank-after-backslash", word, "", line.rstrip())
         return
     # the markup of a page: "the \\ **-f** flag"
-    markup = not job.part.script and any(mark in rest for mark in ("*", "`", "\\ "))
+    first = not line[: word.column - 1].strip()  # a string of YAML that continues
+    markup = not job.part.script and (first or any(mark in rest for mark in ("*", "`", "\\ ")))
     if not markup and not rest.lstrip().startswith("#"):
         yield edited("backslash-inside-line", recipe, word, "", command.text[:80])
 
 
-def assignments(recipe: Recipe) -> Iterator[Broken]:
-    """Find ``export A = b``."""
-    for command in commands(recipe):
-        words = command.words
-        if (
-            command.program == "export"
-            and len(words) == 4
-            and command.texts[2] == "="
-            and words[1].line == words[3].line
-        ):
-            edits = [(words[1], f"{words[1].raw}={words[3].raw}"), (words[2], ""), (words[3], "")]
-            fix = corrected(recipe, edits, command.line)
-            yield Broken("assignment-blank", command.line, words[1].column, command.text, fix)
-
-
 CHECKS = (
-    *(dashes, quotes, invisible, backslashes, assignments),
+    *(dashes, quotes, invisible, backslashes),
     *(shebang, first_line, late, misspelt, options, counts),
 )

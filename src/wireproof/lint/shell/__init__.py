@@ -237,6 +237,8 @@ _KEYWORDS = frozenset(
     ("if", "then", "elif", "else", "fi", "while", "until", "do", "done", "{", "}", "!", "coproc")
 )
 _HEADS = frozenset(("for", "case", "select", "function", "esac", "in", "[[", "[", "test"))
+_LINE = re.compile(r"\"[^\"\n]*\s[^\"\n]*\"|'[^'\n]*\s[^'\n]*'")
+"""A command line in quotes."""
 NESTED = 8
 """Largest number of wrappers before a program."""
 
@@ -344,25 +346,34 @@ class _CommandReader:
             heredoc=self.heredoc,
             piped=piped,
         )
-        yield from _unwrapped(whole)
+        yield from self._unwrapped(whole)
 
+    def _unwrapped(self, whole: Command) -> Iterator[Command]:
+        """Return the command, then the command that it starts (``sudo``, ``pdsh`` …), and so on."""
+        command = whole
+        for _ in range(NESTED):
+            yield command
+            rest = command.words
+            start = inner(rest) if rest else None
+            if start is None or start >= len(rest):
+                return
+            outer = command.outer + rest[:start]
+            if _LINE.fullmatch(rest[start].raw):
+                yield from (
+                    replace(each, outer=outer + each.outer) for each in self._in(rest[start])
+                )
+                return
+            between = tuple(word for word in rest[:start] if _ASSIGNMENT.match(word.text))
+            command = replace(
+                command, words=rest[start:], assignments=command.assignments + between, outer=outer
+            )
 
-def _unwrapped(whole: Command) -> Iterator[Command]:
-    """Return the command, then the command that it starts (``sudo``, ``pdsh`` …), and so on."""
-    command = whole
-    for _ in range(NESTED):
-        yield command
-        rest = command.words
-        start = inner(rest) if rest else None
-        if start is None or start >= len(rest):
-            return
-        between = tuple(word for word in rest[:start] if _ASSIGNMENT.match(word.text))
-        command = replace(
-            command,
-            words=rest[start:],
-            assignments=command.assignments + between,
-            outer=command.outer + rest[:start],
-        )
+    def _in(self, word: Word) -> Iterator[Command]:
+        """Return the commands in the quotes of ``ssh n1 "ib_write_bw -d mlx5_0 &"``."""
+        line = self.recipe.lines[word.line - 1][: word.column + len(word.raw) - 2]
+        reader = _CommandReader(self.recipe, self.part)
+        for token in tokens([line], word.line, [word.column], spanning=False):
+            yield from reader.take(token)
 
 
 def _source(recipe: Recipe, first: Word, final: Word) -> str:

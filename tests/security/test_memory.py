@@ -265,6 +265,13 @@ def test_an_archive_is_bounded_by_all_that_it_unpacks_to(
     _refused_cheaply(_read_archive, "more than 200 times its size", path)
 
 
+def test_an_archive_without_a_host_is_named(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "s.tar", "w") as archive:
+        archive.addfile(tarfile.TarInfo("x"))
+    with pytest.raises(BadInput, match=f"^{tmp_path}/s.tar has no proc"):
+        _read_archive(tmp_path / "s.tar")
+
+
 def test_an_archive_in_an_archive_stays_closed(tmp_path: Path) -> None:
     inner = _archive(tmp_path / "inner.tar.xz", ("etc/hosts", 300 * MIB)).read_bytes()
     path = tmp_path / "s.tar.gz"
@@ -427,6 +434,14 @@ def test_a_small_snapshot_of_many_members_is_refused(
     (tmp_path / "snap").write_bytes(_packed(place, head, member))
     assert (tmp_path / "snap").stat().st_size < 4 * MIB
     _refused_cheaply(read_snapshot, "more", tmp_path / "snap")
+
+
+@pytest.mark.parametrize("block", [bytes(MIB), b"origin,target,usec\n" * (MIB // 19)])
+def test_what_unpacks_to_no_snapshot_is_refused_before_it_takes_memory(
+    tmp_path: Path, block: bytes
+) -> None:
+    (tmp_path / "x.csv.gz").write_bytes(gzip.compress(block, 1) * 1100)
+    _refused_cheaply(read_snapshot, "is not a snapshot", tmp_path / "x.csv.gz")
 
 
 def test_hosts_that_are_too_unlike_are_said_and_not_passed(

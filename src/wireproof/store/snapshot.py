@@ -131,6 +131,10 @@ def is_snapshot(path: Path) -> bool:
         )
 
 
+_SHORT_MAP = 8
+"""First four bits of a snapshot in MessagePack."""
+
+
 def read_snapshot(path: Path) -> dict[str, Sequence[FactFrame]]:
     """Return facts by host, none for hosts after too many facts that differ. Raise ``BadInput`` if
     the file is not a snapshot, is damaged, or unpacks to more than 1 GiB.
@@ -141,6 +145,8 @@ def read_snapshot(path: Path) -> dict[str, Sequence[FactFrame]]:
             data = bytearray()
             while len(data) <= _LARGEST and (piece := packed.read(_BLOCK)):
                 data += piece
+                if data[0] >> 4 != _SHORT_MAP:
+                    break  # zeros and texts are refused before they take memory
     except (OSError, EOFError, zlib.error) as error:
         raise BadInput(f"{path} cannot be read as a snapshot: {error}.") from error
     if len(data) > _LARGEST:

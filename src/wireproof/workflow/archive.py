@@ -219,7 +219,7 @@ def opened_all(source: Path) -> Iterator[list[Path]]:
     each host. Raises ``BadInput`` if it is neither a folder nor an archive.
     """
     if source.is_dir():
-        with _as_roots(source) as roots:
+        with _as_roots(source, source) as roots:
             yield roots
         return
     if not source.name.endswith(_ARCHIVES):
@@ -229,21 +229,21 @@ def opened_all(source: Path) -> Iterator[list[Path]]:
         )
     with temporary_folder("wireproof-archive-") as scratch:
         _unpack(source, Path(scratch))
-        with _as_roots(Path(scratch)) as roots:
+        with _as_roots(Path(scratch), source) as roots:
             yield roots
 
 
 @contextlib.contextmanager
-def _as_roots(folder: Path) -> Iterator[list[Path]]:
+def _as_roots(folder: Path, source: Path) -> Iterator[list[Path]]:
     """Yield ``folder`` or the host's folder in it; a supportconfig and texts of commands are laid
-    out in a temporary folder.
+    out in a temporary folder. ``source``: the name for errors.
     """
     inside = [path for path in sorted(folder.iterdir()) if path.is_dir()]
     found = next((path for path in (folder, *inside) if is_supportconfig(path)), None)
     whole = found is None and any(map(_is_root, (folder, *inside)))
-    hosts = {} if found or whole else places_by_host(_texts_of(folder))
+    hosts = {} if found or whole else places_by_host(_texts_of(folder, source))
     if found is None and not hosts:
-        yield [_root(folder)]
+        yield [_root(folder, source)]
         return
     with temporary_folder("wireproof-archive-") as scratch:
         if found is not None:
@@ -261,7 +261,7 @@ def _as_roots(folder: Path) -> Iterator[list[Path]]:
         yield roots
 
 
-def _texts_of(folder: Path) -> Iterator[tuple[str, str]]:
+def _texts_of(folder: Path, source: Path) -> Iterator[tuple[str, str]]:
     """Yield the files of ``folder`` that may be the output of commands, by name. Raises
     ``BadInput`` above 256 MiB.
     """
@@ -271,11 +271,11 @@ def _texts_of(folder: Path) -> Iterator[tuple[str, str]]:
         if text is not None and holds_places(file.name, text):
             total += len(text)
             if total > _LARGEST_TEXTS:
-                raise BadInput(f"the texts of commands in {folder} are larger than 256 MiB.")
+                raise BadInput(f"the texts of commands in {source} are larger than 256 MiB.")
             yield file.name, text
 
 
-def _root(folder: Path) -> Path:
+def _root(folder: Path, source: Path) -> Path:
     """Return ``folder``, or the only host's folder inside it, as in archives."""
     if _is_root(folder):
         return folder
@@ -283,12 +283,12 @@ def _root(folder: Path) -> Path:
     if len(inside) > 1:
         named = ", ".join(path.name for path in inside[:3])
         raise BadInput(
-            f"{folder} holds {len(inside)} hosts ({named} ...): give the folder of one of them."
+            f"{source} holds {len(inside)} hosts ({named} ...): give the folder of one of them."
         )
     if inside:
         return inside[0]
     raise BadInput(
-        f"{folder} has no proc, sys or etc, and no text named after a command (sysctl_-a.txt): give"
+        f"{source} has no proc, sys or etc, and no text named after a command (sysctl_-a.txt): give"
         " a host's root folder, a sosreport or a folder of texts."
     )
 

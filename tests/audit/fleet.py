@@ -164,6 +164,7 @@ class Node:
             for name, text in clock.items():
                 self.files[f"{policy}/{name}"] = self.files[f"{core}/cpufreq/{name}"] = text
             if intel:
+                self.files[f"{core}/power/energy_perf_bias"] = "0"
                 self.files[f"{core}/thermal_throttle/package_throttle_count"] = "0"
                 self.files[f"{core}/thermal_throttle/core_throttle_count"] = "0"
             self.files[f"{core}/microcode/version"] = "0x2b000590"

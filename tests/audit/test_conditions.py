@@ -504,6 +504,7 @@ CPU = "/sys/devices/system/cpu"
 REAL = {"/proc/cpuinfo": "flags\t\t: fpu\n"}
 
 
+BIAS = f"{CPU}/cpu*/power/energy_perf_bias"
 PREFERENCE = "energy_performance_preference"
 LEAST, MOST = "scaling_max_freq", "cpuinfo_max_freq"
 
@@ -522,6 +523,10 @@ def policies(name: str, *values: str) -> dict[str, str]:
         ("energy-preference", policies(PREFERENCE, "performance", "power"), "fail", "policy1"),
         ("energy-preference", policies(PREFERENCE, *["performance"] * 12), "pass", ""),
         ("energy-preference", policies(PREFERENCE, "performance", "128"), "fail", "policy1"),
+        ("energy-bias", each(BIAS, "0", "7"), "fail", "cpu1"),
+        ("energy-bias", each(BIAS, "0", "0"), "pass", ""),
+        ("energy-bias", each(BIAS, "6") | policies(PREFERENCE, "performance"), "unknown", ""),
+        ("energy-bias", each(BIAS, "7") | policies(PREFERENCE, "performance"), "fail", ""),
         (
             "clock-maximum",
             policies(MOST, *["3000000"] * 3) | policies(LEAST, "3000000", "3000000", "800000"),

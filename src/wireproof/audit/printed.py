@@ -284,7 +284,8 @@ def _of_perfquery(facts: HostFacts) -> Files:
 
 _TOOLS = ("mlxconfig", "mstconfig")
 _VALUE = re.compile(r"^[* ]\s+([A-Z][A-Z0-9_]{1,60})\s+(\S+)\s+(\S+)\s+(\S+)[ \t]*$", re.MULTILINE)
-_ORDERING, _LINK_TYPE = "PCI_WR_ORDERING", "LINK_TYPE"
+_LINK_TYPE = "LINK_TYPE"
+_NAMED = ("PCI_WR_ORDERING", "ATS_ENABLED")
 _PENDING = "pending"
 _MOST_NAMED = 8
 _LIVE = "is read only from an archive: on a host, run mlxconfig by hand"
@@ -306,7 +307,7 @@ def mlxconfig_files(
         answers = [facts.at(argv) for argv in queries_of(address)] if address else []
         told = [answer for answer in answers if answer is not None]
         values = _values(next((answer.text for answer in told if answer.status == "ok"), ""))
-        for name in (_ORDERING, _LINK_TYPE, _PENDING):
+        for name in (*_NAMED, _LINK_TYPE, _PENDING):
             path = f"mlxconfig/{nic}/{name}"
             # the second function has the second port; virtual functions count for the first
             port = 2 if address.endswith(".1") else 1

@@ -464,6 +464,16 @@ def test_a_link_of_mine_that_another_exchanges_is_not_followed(
     assert not (tmp_path / "eves").is_symlink()
 
 
+@pytest.mark.parametrize("words", ["audit --from tree --site {}", "tune apply {} --root tree"])
+def test_a_file_is_read_whole_or_refused(tmp_path: Path, words: str) -> None:
+    """What is behind a limit may be what counts, such as a site's strict values."""
+    (tmp_path / "tree" / "proc").mkdir(parents=True)
+    with open(tmp_path / "x", "wb") as file:
+        file.write(b"# remark\n" * (1 << 17))
+        file.truncate((64 << 20) + 1)
+    assert "larger than" in told(words.replace("{}", "x").split(), tmp_path)
+
+
 def test_an_open_file_is_read_though_it_has_no_name(tmp_path: Path) -> None:
     """As /dev/stdin of a here-document is."""
     with open(tmp_path / "x", "w+") as file:

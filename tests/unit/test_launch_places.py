@@ -89,6 +89,9 @@ def test_a_file_of_parameters_that_another_user_decides_is_refused(
     file.chmod(mode)
     with pytest.raises(BadInput, match="UCX_MODULE_DIR"):
         list(parameters_in_files(_install("mpich"), {"UCX_CONFIG_DIR": str(tmp_path)}))
+    file.write_text("#\n" * (1 << 15) + "#\nUCX_MODULE_DIR=/tmp/evil\n")
+    with pytest.raises(BadInput, match="larger than 64 KiB"):
+        list(parameters_in_files(_install("mpich"), {"UCX_CONFIG_DIR": str(tmp_path)}))
     file.write_text("A=1\n")  # sets nothing of UCX
     assert not list(parameters_in_files(_install("mpich"), {"UCX_CONFIG_DIR": str(tmp_path)}))
 

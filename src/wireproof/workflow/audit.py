@@ -19,12 +19,12 @@ from wireproof.audit.interfaces import CHOSEN
 from wireproof.audit.machine import Machine, machine_of
 from wireproof.audit.site import NOTHING, Site, decided, grave_enough, site_of
 from wireproof.audit.values import folded
-from wireproof.files.hostile import open_regular
+from wireproof.files.hostile import read_bounded
 from wireproof.instrument.plan_text import Collected, collect
 from wireproof.launch.engines import find_engine
 from wireproof.launch.here import is_here
 from wireproof.model.claim import rails_of
-from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.errors import BadInput, CouldNotMeasure, reading
 from wireproof.model.plan import FactRequest
 from wireproof.model.quantity import counted
 from wireproof.model.record import FactFrame
@@ -224,11 +224,8 @@ def _held_against(
 def _site(path: Path | None, known: Catalogue) -> Site:
     if path is None:
         return NOTHING
-    try:
-        with open_regular(path) as file:
-            text = file.read(_LARGEST).decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path} cannot be read: {error}.") from error
+    with reading(path):
+        text = read_bounded(path, _LARGEST).decode("utf-8")
     return site_of(text, str(path), known.entries)
 
 

@@ -304,10 +304,13 @@ def _read(path: Path, prefix: str) -> tuple[dict[str, str], str]:
     """Return the values of a file, and why another user decides them ("" if none does)."""
     try:
         with open_regular(real_path(path)) as file:
-            text, status = file.read(_LARGEST).decode("utf-8", "replace"), os.fstat(file.fileno())
+            data, status = file.read(_LARGEST + 1), os.fstat(file.fileno())
         owners = {path.lstat().st_uid, status.st_uid} - trusted_owners()
     except OSError:
         return {}, ""
+    if len(data) > _LARGEST:  # what is behind that may name libraries
+        raise BadInput(f"{path} is larger than {_LARGEST >> 10} KiB: no file of parameters is.")
+    text = data.decode("utf-8", "replace")
     lines = (line.partition("#")[0].partition("=") for line in text.splitlines())
     values = {f"{prefix}{name.strip()}": value.strip() for name, equals, value in lines if equals}
     if not CAN_HOLD:

@@ -19,7 +19,7 @@ from wireproof.audit.catalogue import Catalogue
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.interfaces import default_interfaces, with_lower
 from wireproof.audit.machine import Machine, machine_of
-from wireproof.files.hostile import open_regular, replace_file
+from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.instrument.plan_text import Collected
 from wireproof.launch.here import is_here
 from wireproof.model.errors import BadInput, CouldNotMeasure, reading
@@ -151,8 +151,8 @@ def plan(
 
 def load_plan(path: Path) -> TunePlan:
     """Load a plan that ``tune plan -o`` has written. Raises ``BadInput`` if it is not a plan."""
-    with reading(path), open_regular(path) as file:
-        data = file.read(_LARGEST_PLAN)
+    with reading(path):
+        data = read_bounded(path, _LARGEST_PLAN)
     return read_plan(data, str(path))
 
 

@@ -72,14 +72,19 @@ def test_nothing_is_cut_off_on_paper(
         assert visit.page.locator(".tools:visible").count() == 0
 
 
-def test_four_nodes_print_on_four_pages_and_unfolded_on_more(browser: Any, tmp_path: Path) -> None:
-    file = write(tmp_path / "four.html", page_of([four_nodes()], "four nodes"))
+@pytest.mark.parametrize("others", [(), (off_wire, off_wire)], ids=["one run", "three runs"])
+def test_four_nodes_print_on_four_pages_and_unfolded_on_more(
+    browser: Any, tmp_path: Path, others: tuple[Any, ...]
+) -> None:
+    runs = [four_nodes(), *(made() for made in others)]
+    file = write(tmp_path / "four.html", page_of(runs, "four nodes"))
     with Visit(browser, file, scheme="dark") as visit:
         for paper in ("A4", "Letter"):
             brief = visit.page.pdf(format=paper, prefer_css_page_size=True)
             assert brief.startswith(b"%PDF")
             assert 1 < brief.count(b"/Type /Page\n") <= 4
-        visit.page.evaluate(UNFOLD)
+        visit.page.get_by_role("link", name="unfold all").click()
+        visit.page.wait_for_function("document.querySelector('details:not([open])') === null")
         whole = visit.page.pdf(format="A4", prefer_css_page_size=True)
         assert whole.count(b"/Type /Page\n") > brief.count(b"/Type /Page\n")
 

@@ -169,8 +169,8 @@ def embedded(run: JudgedRun, seen: Sequence[NicTraffic], name: str) -> str:
     text = in_script(_text({"document": kept, "left_out": left_out}))
     missing = f" Too long for this page and left out: {', '.join(left_out)}." if left_out else ""
     return (
-        '<p class="muted">The numbers are embedded for machines as JSON (wireproof.result, version'
-        f" {result.VERSION}) in this page.{missing}</p>"
+        '<p class="muted given">The numbers are embedded for machines as JSON (wireproof.result,'
+        f" version {result.VERSION}) in this page.{missing}</p>"
         f'<script type="application/json" id="{name}-data">{text}</script>'
     )
 

@@ -284,6 +284,7 @@
   /* What a link points at is shown */
 
   function reveal() {
+    if (location.hash === "#annex") document.querySelectorAll("details").forEach((one) => { one.open = true; });
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     for (let one = target; one; one = one.parentElement) if (one.tagName === "DETAILS") one.open = true;
     if (target) target.scrollIntoView();

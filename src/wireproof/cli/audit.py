@@ -35,7 +35,7 @@ from wireproof.cli.declare import (
     text,
 )
 from wireproof.cli.options import BMC, MACHINES, TARGET, bmc_options, lone_target
-from wireproof.model.errors import BadInput, Problem
+from wireproof.model.errors import BadInput, CouldNotMeasure, Problem
 from wireproof.report.names import clean
 
 if TYPE_CHECKING:
@@ -142,7 +142,6 @@ def _list() -> int:
 
 
 def _explain(options: dict[str, Any]) -> int:
-    from wireproof.model.errors import CouldNotMeasure
     from wireproof.workflow.audit import settings_called
 
     named = settings_called(options["explain"])

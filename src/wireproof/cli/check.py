@@ -21,6 +21,7 @@ from wireproof.cli.console import (
     print_result,
     print_text,
     remark,
+    status_of,
 )
 from wireproof.cli.declare import JSON, OneOf, PathName, Verb, number, rows, sections, setting, text
 from wireproof.cli.options import (
@@ -28,9 +29,11 @@ from wireproof.cli.options import (
     JUDGED_BY,
     OUTPUT,
     TARGET,
+    deliver,
     method_of,
     settings_file,
     settings_of,
+    show_planned,
     storage_of,
 )
 from wireproof.model.errors import BadInput, CouldNotMeasure
@@ -96,13 +99,11 @@ def command(**options: Any) -> int:
     do, in each direction, did the bytes use that link, and which node, port or link is slow?
     Without it, only this machine is checked, and no wire can be proven (exit status 3).
     """
-    from wireproof.cli.options import deliver, show_planned
 
     if options["prolog"]:
         return _run_prolog(options)
     if options["dialect"]:
         raise BadInput("--dialect needs --prolog: give both, or use `wireproof gate RESULT`.")
-    from wireproof.cli.console import Console
     from wireproof.workflow.check import check, plan_check
 
     settings = settings_of(options)
@@ -131,7 +132,6 @@ def _check_signing(key: str, specification: CheckSpecification) -> None:
 
 
 def _sign(folder: Path | None, key: str) -> None:
-    from wireproof.cli.console import remark
     from wireproof.workflow.dossier.signature import sign
 
     assert folder is not None  # noqa: S101  what is signed is kept
@@ -157,7 +157,6 @@ def _run_prolog(options: dict[str, Any]) -> int:
     The exit status is the usual one; the caller decides what to do with a node, and nothing is
     drained.
     """
-    from wireproof.cli.console import status_of
     from wireproof.report.gate import dialect
     from wireproof.report.judged_run import one_line
     from wireproof.workflow.check import check
@@ -242,7 +241,6 @@ def measure(pattern: str, **options: Any) -> int:
     allgather, alltoall; saturation (message_rate over sizes and ranks per host: where is the link
     full?).
     """
-    from wireproof.cli.options import deliver, show_planned
     from wireproof.workflow.measure import measure, plan_measure
     from wireproof.workflow.specification import MeasureSpecification
 

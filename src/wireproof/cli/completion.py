@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, get_args
 
 import click
-from click.shell_completion import CompletionItem
+from click.shell_completion import CompletionItem, get_completion_class
 
 from wireproof.model.errors import BadInput
 
@@ -37,7 +37,6 @@ def command(context: click.Context, /, shell: str) -> int:
     zsh    wireproof completion zsh  > ~/.zfunc/_wireproof     (with ~/.zfunc in fpath)
     fish   wireproof completion fish > ~/.config/fish/completions/wireproof.fish
     """
-    from click.shell_completion import get_completion_class
 
     found = get_completion_class(shell)
     if found is None:

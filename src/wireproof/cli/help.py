@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from wireproof.cli.completion import documents
-from wireproof.cli.console import remark
+from wireproof.cli.console import remark, rendered
 from wireproof.cli.declare import ALL, PathName, Verb
 from wireproof.cli.subcommands import EXIT_STATUSES, SUBCOMMANDS
 from wireproof.model.errors import BadInput
@@ -164,7 +164,6 @@ def command(
 
 
 def _show_schema(name: str) -> int:
-    from wireproof.cli.console import rendered
     from wireproof.report.documents.known import titles_document
     from wireproof.report.json import json_text
     from wireproof.workflow.documents import KINDS, schema_called

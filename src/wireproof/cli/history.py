@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wireproof.cli.completion import results
-from wireproof.cli.console import Console, listed, print_path, print_result, say
+from wireproof.cli.console import Console, listed, print_path, print_result, say, status_of
 from wireproof.cli.declare import FORM, JSON, PathName, Verb, file, flag, link_claim, number, text
 from wireproof.model.quantity import counted
 from wireproof.report.names import clean
@@ -89,7 +89,6 @@ def trend(root: Path, hosts: str, name: str, size: str) -> int:
     A change needs four results, two on each side; the newest result is compared with at least three
     good results. False alarms: about 1 in 100 series without a change.
     """
-    from wireproof.cli.console import status_of
     from wireproof.report.documents.history import drift_lines, regression_lines
     from wireproof.settings.sizes import parse_sizes
     from wireproof.workflow.history import (

@@ -49,7 +49,7 @@ from wireproof.report.documents.judgement import (
 )
 from wireproof.report.json.judgement import JudgedSeries, document_pieces, encoded
 from wireproof.report.text import part_text
-from wireproof.workflow.atlas import atlas_folder
+from wireproof.workflow.atlas import atlas_folder, atlas_view
 from wireproof.workflow.judge import (
     JudgedFile,
     Tally,
@@ -99,7 +99,6 @@ def atlas(
     from wireproof.report.figure.file import standalone
     from wireproof.report.figure.series import atlas_chart
     from wireproof.settings.sizes import parse_sizes
-    from wireproof.workflow.atlas import atlas_folder, atlas_view
     from wireproof.workflow.plan import write_text
 
     if named and link:
@@ -261,7 +260,6 @@ def gate(
       npd (Node Problem Detector)     0, 1, 2
       openmetrics                     0: the file holds the verdict
     """
-    from wireproof.model.errors import BadInput
     from wireproof.report.gate import dialect as dialect_called
     from wireproof.settings.sizes import parse_duration
     from wireproof.workflow.gate import gate, put_verdict, undecided

@@ -11,6 +11,7 @@ import click
 
 from wireproof.cli.completion import labs, nodes
 from wireproof.cli.console import (
+    INTERRUPTED,
     Console,
     chosen_form,
     current_context,
@@ -86,7 +87,6 @@ def demo(out: Path | None, seed: int | None) -> int:
     Exit status 0: both were found. Takes under a minute, needs root or unprivileged user
     namespaces.
     """
-    from wireproof.cli.console import INTERRUPTED
     from wireproof.cli.options import ended, say_kept, show, typed_words
     from wireproof.report.documents.run import demo_document
     from wireproof.workflow.demo import demo

@@ -11,7 +11,7 @@ from wireproof.cli.completion import modes
 from wireproof.cli.declare import FORM, JSON, PathName, Verb, choice, file, text
 from wireproof.model.errors import BadInput
 from wireproof.model.planning import Footprint, Pfc, Scale, Validation
-from wireproof.settings.sizes import parse_bytes
+from wireproof.settings.sizes import parse_bytes, parse_size
 
 FORMS = (JSON, FORM)
 
@@ -216,7 +216,6 @@ def scale(
     simulated from what one pair measured.
     """
     from wireproof.report.documents.plan import scale_csv
-    from wireproof.settings.sizes import parse_size
     from wireproof.workflow.plan import machine_options, plan_scale, scales_of, write_text
 
     found = plan_scale(scales_of(nodes), ppn, size=parse_size(size), **machine_options(more))

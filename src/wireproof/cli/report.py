@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from wireproof.cli.console import Console, chosen_form, print_path, print_result, say
 from wireproof.cli.declare import (
     FORM,
     JSON,
@@ -82,7 +83,6 @@ def sign(folder: Path, key: str) -> int:
 
     ssh-keygen signs: wireproof never reads the private key. A public key is used through the agent.
     """
-    from wireproof.cli.console import print_path
     from wireproof.workflow.dossier.signature import refuse_altered
     from wireproof.workflow.dossier.signature import sign as run_sign
 
@@ -167,7 +167,6 @@ def compare(
     With three results or more, with --nodes or with --against: each number against the count of
     nodes or ranks, as a table and a curve. Exit status: 0; 3 if no number exists at two counts.
     """
-    from wireproof.cli.console import Console, print_result
     from wireproof.report.figure.file import standalone
     from wireproof.report.figure.series import scaling_chart
     from wireproof.settings.sizes import parse_counts
@@ -225,7 +224,6 @@ def command(
     FOLDER is the --out folder of a check or a measurement, from any machine. Nothing is measured
     and the records stay as they are. Exit status: that of the worst verdict.
     """
-    from wireproof.cli.console import Console, chosen_form, say
     from wireproof.cli.options import deliver, ended, show
     from wireproof.report.documents.checks import change_lines
     from wireproof.workflow.report import report

@@ -35,6 +35,7 @@ from wireproof.workflow.job_facts import with_disclosures
 from wireproof.workflow.judge_statistics import with_statistics
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.session import Session, Storage
+from wireproof.workflow.session.again import CONFIRM_BASE, METRICS, located_section, screened
 from wireproof.workflow.session.again import FIRST as REPEATS_BASE
 from wireproof.workflow.session.merge import merged_run, ranks_by_host, renumbered
 from wireproof.workflow.session.run import judged
@@ -202,12 +203,6 @@ def _record(folder: Path, name: str) -> Path:
 
 
 def _located(section: JudgedRun, fabric: Fabric | None) -> JudgedRun:
-    from wireproof.workflow.session.again import (
-        CONFIRM_BASE,
-        METRICS,
-        located_section,
-        screened,
-    )
 
     first = _only(section.run, range(CONFIRM_BASE))
     again = _only(section.run, range(CONFIRM_BASE, REPEATS_BASE))

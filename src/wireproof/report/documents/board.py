@@ -43,7 +43,13 @@ from wireproof.report.documents.comparison import comparison_document
 from wireproof.report.documents.history import regression_lines
 from wireproof.report.documents.results import number
 from wireproof.report.figure import Chart, Ink
-from wireproof.report.figure.series import number_name, percent_change, trend_chart, value_text
+from wireproof.report.figure.series import (
+    node_map,
+    number_name,
+    percent_change,
+    trend_chart,
+    value_text,
+)
 from wireproof.report.gate import age
 from wireproof.report.html.document import document_page
 from wireproof.report.names import clean
@@ -169,7 +175,6 @@ def _map(found: Overview, nodes: Sequence[NodeNow]) -> Section:
 
 
 def _drawn(found: Overview) -> list[Ink]:
-    from wireproof.report.figure.series import node_map
 
     places = {
         node.node: file_of("node", node.node)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from wireproof.model.finding import Severity
-from wireproof.model.site import packaged
+from wireproof.model.site import HEADS, packaged, site_texts
 
 if TYPE_CHECKING:
     from wireproof.locate.causes.rules import CauseRule
@@ -140,7 +140,6 @@ def findings() -> dict[str, CatalogueEntry]:
 
     Raise BadInput if a code is defined twice.
     """
-    from wireproof.model.site import HEADS, site_texts
     from wireproof.model.toml import once, read_rows
 
     entries = dict(CATALOGUE)

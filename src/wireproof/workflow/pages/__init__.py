@@ -19,7 +19,7 @@ from wireproof.files.hostile import read_bounded, replace_in
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError, decode_json
 from wireproof.model.finding import Verdict
 from wireproof.model.history import Comparison, Entry, HostSet, Imported, NodeNow, SeriesLine
-from wireproof.report.document import Document
+from wireproof.report.document import Document, Text
 from wireproof.report.documents.board import (
     CLUSTER,
     NODES,
@@ -45,7 +45,7 @@ from wireproof.store.history import RESULTS, refuse_other_than_history
 from wireproof.version import version
 from wireproof.workflow.pages.apart import apart
 from wireproof.workflow.pages.board import Board, leaves_of
-from wireproof.workflow.reporter import Reporter
+from wireproof.workflow.reporter import LoggingReporter, Reporter
 from wireproof.workflow.target.resolve import read_fabric
 
 MOST_SERIES = 200
@@ -56,7 +56,6 @@ def run_page(folder: Path) -> bytes:
     """Return the report of a result, judged by the rules of this version."""
     from wireproof.workflow.export import page_of
     from wireproof.workflow.report import report
-    from wireproof.workflow.reporter import LoggingReporter
 
     (again,) = report([folder], LoggingReporter(), pages=False)
     return page_of(again.sections, again.title, home="index.html").encode()
@@ -64,8 +63,6 @@ def run_page(folder: Path) -> bytes:
 
 def log_page(root: Path, entry: Entry, imported: Imported) -> bytes:
     """Return the page of an imported log, judged by the rules of this version."""
-    from wireproof.report.document import Text
-    from wireproof.report.documents.board import framed
     from wireproof.report.documents.history import log_document
     from wireproof.workflow.history.logs import judged_again
 
@@ -82,7 +79,6 @@ def log_page(root: Path, entry: Entry, imported: Imported) -> bytes:
 def comparison(a: Path, b: Path) -> bytes:
     """Return the comparison of two results as MessagePack."""
     from wireproof.workflow.compare import compare
-    from wireproof.workflow.reporter import LoggingReporter
 
     return msgspec.msgpack.encode(compare(a, b, LoggingReporter()))
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from wireproof.model.errors import BadInput, reading
+from wireproof.model.errors import BadInput, reading, whole
 from wireproof.settings.row import as_path
 
 if TYPE_CHECKING:
@@ -54,7 +54,6 @@ def _beside(computed: Footprint, job: PlannedJob) -> Footprint:
 
 def _limits(mode: str, max_qps: int | None, device: Path | str | None) -> tuple[QpLimit, ...]:
     """Return the given limit, or else those of the known adapters that the mode runs on."""
-    from wireproof.model.errors import whole
     from wireproof.plan.footprint import ADAPTERS, QpLimit, limit_of_attributes
 
     given = []

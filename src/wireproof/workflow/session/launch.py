@@ -13,7 +13,7 @@ import msgspec
 
 from wireproof.files.programs import find_program
 from wireproof.instrument import Outcome
-from wireproof.launch.command import build_command, request_for
+from wireproof.launch.command import build_command, request_for, shell_line
 from wireproof.launch.engines import MpiInstall
 from wireproof.launch.known import SCHEDULERS
 from wireproof.launch.mpi.discovery import choose_mpi
@@ -234,7 +234,6 @@ def own_job(request: JobRequest, argv: Sequence[str]) -> tuple[str, str]:
 
     ``argv``: the check that the script starts.
     """
-    from wireproof.launch.command import shell_line
 
     allocate = shell_line(salloc_argv(request, ("sleep", "infinity")))
     return allocate, batch_script(list(argv), request)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from wireproof.launch.engines import find_program
-from wireproof.launch.here import is_here
+from wireproof.launch.here import is_here, meeting_point
 from wireproof.model.claim import Claim, HostClaim, LinkClaim, joined, rails_of
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import Policy
@@ -146,7 +146,6 @@ class Target:
 
     def meet(self) -> str:
         """Return the ADDRESS:PORT at which rank 0 of the tcp transport waits for the others."""
-        from wireproof.launch.here import meeting_point
 
         if not self.hosts:
             return meeting_point("127.0.0.1")

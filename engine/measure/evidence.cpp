@@ -212,7 +212,8 @@ std::string Evidence::total_frame(int rank, std::optional<std::uint64_t> payload
   if (reader_of(rank) != rank) return "";
   JsonWriter json;
   json.begin_object().field("frame", "total");
-  witness::write_total_fields(json, rank, site_of(rank).run(payload_bytes), settled_ns);
+  const Site& site = site_of(rank);
+  witness::write_total_fields(json, rank, site.run(payload_bytes), settled_ns, site.tail());
   return json.end_object().take();
 }
 

@@ -122,4 +122,14 @@ double Readings::end_run(int settle_ms) {
   return static_cast<double>(waited_ns);
 }
 
+bool Readings::goes_on() const {
+  const auto& sites = evidence_.sites();
+  return std::any_of(sites.begin(), sites.end(), [](const auto& site) { return site->goes_on(); });
+}
+
+void Readings::read_tail(int settle_ms) {
+  sleep_ms(settle_ms);
+  for_each(&Site::read_tail);
+}
+
 }  // namespace wireproof

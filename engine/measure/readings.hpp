@@ -30,6 +30,10 @@ class Readings {
   /// Waits for late counters and makes the last reading of the run; returns, in ns, how long it
   /// waited for counters of these machines that may be late.
   double end_run(int settle_ms);
+  /// Whether this process must wait as long again: a counter rose after the last point, and only
+  /// one more reading shows whether it is late or traffic of others goes on.
+  bool goes_on() const;
+  void read_tail(int settle_ms);
 
   /// Whether points have quiet windows: only if counters and time belong to the same world.
   bool has_windows() const { return observes_; }

@@ -11,6 +11,9 @@ namespace {
 
 constexpr std::uint64_t kBriefShare = 64;
 constexpr std::uint64_t kCoarsestUnit = 8;     // bytes per count
+// As in goes_on of analysis/traffic.py, which prove asks.
+constexpr double kChatterPerNs = 1e-4;  // 100 kB/s: logins and neighbour discovery
+constexpr double kLouder = 2;
 constexpr std::uint64_t kLeastFabricUnit = 4;  // unit of port_xmit_data: words, or flits of 8 bytes
 
 /// Counters of errors on a link: a few errors explain what many bytes cannot.
@@ -27,13 +30,16 @@ bool tells_trouble(std::string_view name) {
 /// sent again.
 bool is_a_whole(std::string_view name) { return name == "ip/Tcp/OutSegs"; }
 
-/// A driver's statistic that may be all bytes of a port; the names of statistics of queues and of
-/// packet sizes contain a number.
+/// A driver's statistic that may be all bytes of a port, or those of a priority; the names of
+/// statistics of queues and of packet sizes contain a number.
 bool tells_port_bytes(std::string_view name) {
-  if (!name.starts_with("ethtool/")) return witness::tells_bytes(name);
+  if (!name.starts_with("ethtool/"))
+    return witness::tells_bytes(name) || name.ends_with("_bytes_cnt");  // of erdma
   const std::string_view leaf = name.substr(name.rfind('/') + 1);
-  return leaf.find_first_of("0123456789") == std::string_view::npos &&
-         (witness::contains(leaf, "bytes") || witness::contains(leaf, "octets"));
+  const bool whole = leaf.find_first_of("0123456789") == std::string_view::npos;
+  return (whole || witness::contains(leaf, "_prio_")) &&
+         (witness::contains(leaf, "bytes") || witness::contains(leaf, "octets") ||
+          witness::contains(leaf, "_oct_"));
 }
 
 /// RDMA in software (rxe) counts only its packets; its bytes are included in the interface's. If
@@ -41,6 +47,11 @@ bool tells_port_bytes(std::string_view name) {
 bool counts_software_rdma(std::string_view name) {
   return name.starts_with("ib/") &&
          (name.ends_with("/hw_counters/sent_pkts") || name.ends_with("/hw_counters/rcvd_pkts"));
+}
+
+/// Whether other traffic shows in it.
+bool tells_others(std::string_view name) {
+  return tells_port_bytes(name) || counts_software_rdma(name);
 }
 
 /// The value at which a counter of 32 or 64 bits stops if it does not wrap.
@@ -107,14 +118,15 @@ void Site::know_late(const std::vector<LateDriver>& drivers) {
   }
 }
 
-void Site::read_open() { open_ = reader_.read(witness::Depth::bytes); }
+void Site::read_open() { open_ = reader_.read(); }
 void Site::read_before() { before_ = reader_.read(); }
 void Site::read_after() {
   after_ = reader_.read();
   looked_ = {};
 }
-void Site::read_close() { close_ = reader_.read(witness::Depth::bytes); }
+void Site::read_close() { close_ = reader_.read(); }
 void Site::read_end() { end_ = reader_.read(); }
+void Site::read_tail() { tail_ = reader_.read(); }
 
 /// The largest number of bytes that a port saw; among ports that are not late, only claimed ones
 /// count, because only they decide alone.
@@ -148,6 +160,20 @@ bool Site::still_rises(std::uint64_t payload_bytes) {
   }
   looked_ = now;
   return rises;
+}
+
+bool Site::goes_on() const {
+  const witness::Delta idle = reader_.delta(idle_, first_);
+  std::unordered_map<std::string_view, double> before;  // counts per ns
+  for (const witness::Change& change : idle.changed)
+    before[change.name] =
+        static_cast<double>(distance(change.before, change.after)) / idle.interval_ns;
+  const witness::Delta wait = reader_.delta(after_, end_);
+  return std::any_of(wait.changed.begin(), wait.changed.end(), [&](const witness::Change& change) {
+    const auto rise = static_cast<double>(distance(change.before, change.after));
+    return tells_others(change.name) &&
+           rise > (kLouder * before[change.name] + kChatterPerNs) * wait.interval_ns;
+  });
 }
 
 bool Site::is_claimed(std::string_view counter) const { return begins_with_any(counter, claimed_); }
@@ -185,14 +211,17 @@ witness::Delta Site::run(std::optional<std::uint64_t> payload_bytes) const {
   return between(first_, end_, payload_bytes, !payload_bytes);
 }
 
+std::vector<witness::Delta> Site::tail() const {
+  if (tail_.finished_ns == 0) return {};
+  return {reader_.delta(after_, end_), reader_.delta(end_, tail_)};
+}
+
 std::vector<witness::Standing> Site::standing() const {
   std::vector<witness::Standing> found;
   for (std::size_t i = 0; i < reader_.counter_count(); ++i) {
     const std::string_view name = reader_.counter_name(i);
     const auto value = after_.at(i);
-    if (value && (tells_port_bytes(name) || counts_software_rdma(name))) {
-      found.push_back({name, *value});
-    }
+    if (value && tells_others(name)) found.push_back({name, *value});
   }
   return found;
 }
@@ -203,7 +232,7 @@ witness::Quiet Site::quiet() const {
                       static_cast<double>(close_.middle_ns() - after_.middle_ns());
   for (std::size_t i = 0; i < reader_.counter_count(); ++i) {
     const std::string_view name = reader_.counter_name(i);
-    if (!witness::tells_bytes(name)) continue;
+    if (!tells_others(name)) continue;
     std::int64_t rise = 0;
     for (const auto& [from, to] : {std::pair{&open_, &before_}, std::pair{&after_, &close_}}) {
       const auto first = from->at(i);

@@ -35,15 +35,18 @@ class Site {
   /// Refresh delay of the slowest port that is up, if a delay is known for its driver.
   int settle_ms() const { return settle_ms_; }
 
-  /// The readings around one point; `open` and `close` read only byte counters and bound the quiet
-  /// windows.
+  /// The readings around one point; `open` and `close` bound the quiet windows.
   void read_open();
   void read_before();
   void read_after();
   void read_close();
   /// The run begins with the reading of `read_after` and ends with that of `read_end`.
-  void begin_run() { first_ = after_; }
+  void begin_run() {
+    idle_ = before_;
+    first_ = after_;
+  }
   void read_end();
+  void read_tail();
 
   /// Whether the byte counters of one port, in known units, rose by `payload_bytes` around the
   /// point, both directions together.
@@ -55,6 +58,9 @@ class Site {
   /// Whether a byte counter has risen by what may be a share of `payload_bytes` since the previous
   /// reading (at first that of `read_after`).
   bool still_rises(std::uint64_t payload_bytes);
+  /// Whether a byte counter rose between the last point and the end of the run as it did not before
+  /// the run: it is late, or traffic of others goes on.
+  bool goes_on() const;
 
   /// `payload_bytes`: for a brief point, the bytes that this process moved. In that case only
   /// counters that may explain it are reported: changes of at least 1/64 of it (the coarsest byte
@@ -69,6 +75,8 @@ class Site {
   std::vector<witness::Standing> standing() const;
   /// The whole run; it contains every byte counter that a point would report, changed or not.
   witness::Delta run(std::optional<std::uint64_t> payload_bytes) const;
+  /// From the last point to the end of the run, and from there to `read_tail`; empty without it.
+  std::vector<witness::Delta> tail() const;
   /// Byte counters over both quiet windows.
   witness::Quiet quiet() const;
 
@@ -86,8 +94,10 @@ class Site {
   witness::Snapshot before_;
   witness::Snapshot after_;
   witness::Snapshot close_;
+  witness::Snapshot idle_;
   witness::Snapshot first_;
   witness::Snapshot end_;
+  witness::Snapshot tail_;
   witness::Snapshot looked_;
   std::vector<std::string> claimed_;  // prefixes of the claimed ports' counter names
   std::vector<std::string> late_;     // prefixes for late ports

@@ -318,7 +318,9 @@ int Sweep::longest(int own) {
 /// The whole run, by each rank that reads: late counters have arrived by then.
 void Sweep::write_totals() {
   group_.barrier();
-  const double settled_ns = readings_.end_run(longest(readings_.settle_ms()));
+  const int settle_ms = longest(readings_.settle_ms());
+  const double settled_ns = readings_.end_run(settle_ms);
+  if (settle_ms > 0 && longest(readings_.goes_on() ? 1 : 0) > 0) readings_.read_tail(settle_ms);
   group_.barrier();
   const bool full = std::any_of(plan_.points.begin(), plan_.points.end(),
                                 [](const Point& point) { return point.detail == Detail::full; });

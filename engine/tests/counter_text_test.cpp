@@ -313,7 +313,7 @@ TEST(WitnessRecords, OfIdleHaveWhatStandsStill) {
 
 TEST(WitnessRecords, OfTheTotalHaveHowLongItSettled) {
   const Json found =
-      fields([](JsonWriter& json) { write_total_fields(json, 1, delta_of(1, 2), 1.5e9); });
+      fields([](JsonWriter& json) { write_total_fields(json, 1, delta_of(1, 2), 1.5e9, {}); });
   EXPECT_EQ(found["settled_ns"].number, 1.5e9);
   EXPECT_EQ(found["counters"]["net/eth0/tx_bytes"][1].number, 2);
 }

@@ -119,6 +119,9 @@ TEST(ModelCounters, LateOnesAreWaitedForOnce) {
   const std::uint64_t payload = r.number(r.of_kind("point", 0), "payload_forward_bytes");
   EXPECT_NE(total.find("[0," + std::to_string(payload / 4) + "]"), std::string::npos) << total;
   EXPECT_GT(r.number(total, "settled_ns"), 0U) << "learnt: nobody has said how late they are";
+  const std::string tail = total.substr(std::min(total.find(R"("tail":)"), total.size()));
+  EXPECT_EQ(r.number(tail, "ib/mlx5_0/1/counters/port_xmit_data"), payload / 4) << total;
+  EXPECT_EQ(tail.rfind("port_xmit_data"), tail.find("port_xmit_data")) << "late, and no flow";
 }
 
 TEST(ModelCounters, ADriverThatIsKnownToBeLateIsWaitedForAsLongAsThePlanSays) {
@@ -149,11 +152,39 @@ TEST(ModelCounters, OtherTrafficIsSeenInTheQuietWindows) {
   TemporaryTree tree;
   add_host(tree, "0", "boot-a");
   add_host(tree, "1", "boot-b");
-  const RunOutput r = test::run(head(tree) + counters_of(0, " per_second=1e9") + kStream);
+  std::string plan = head(tree) + counters_of(0, " per_second=1e9");
+  std::string text = "NIC statistics:\n";
+  for (const std::string name : {"tx_bytes_phy", "mac_tx_total_oct_num", "tx_prio_3_bytes"}) {
+    text += "     " + name + ": 5\n";
+    plan += "model_counter rank=0 path=ethtool/hsn0#" + name + " per_second=1e9\n";
+  }
+  tree.write("0/ethtool/hsn0", text);
+  const RunOutput r = test::run(plan + kStream);
   const std::string point = r.of_kind("point", 0);
   const std::size_t quiet = point.find(R"("quiet":)");
   ASSERT_NE(quiet, std::string::npos);
-  EXPECT_GT(r.number(point.substr(quiet), "ib/mlx5_0/1/counters/port_xmit_data"), 1'000'000U);
+  for (const char* name : {"ib/mlx5_0/1/counters/port_xmit_data", "ethtool/hsn0/tx_bytes_phy",
+                           "ethtool/hsn0/mac_tx_total_oct_num", "ethtool/hsn0/tx_prio_3_bytes"})
+    EXPECT_GT(r.number(point.substr(quiet), name), 1'000'000U) << name;
+}
+
+TEST(ModelCounters, AFlowThatGoesOnIsReadASecondTimeAfterTheWait) {
+  TemporaryTree tree;
+  add_host(tree, "0", "boot-a");
+  add_host(tree, "1", "boot-b");
+  std::string plan = head(tree);
+  plan.insert(plan.find("witness ") + 8, "late=*:1000 ");
+  const RunOutput quiet = test::run(plan + counters_of(0) + kStream);
+  EXPECT_EQ(quiet.of_kind("total", 0).find("tail"), std::string::npos) << "nobody waits for it";
+  const RunOutput loud = test::run(plan + counters_of(0, " per_second=1e9 from_ms=600") + kStream);
+  const std::string total = loud.of_kind("total", 0);
+  const std::string tail = total.substr(std::min(total.find(R"("tail":)"), total.size()));
+  const std::size_t second = tail.rfind("interval_ns");
+  ASSERT_GT(second, tail.find("interval_ns")) << total;
+  for (const std::string& window : {tail, tail.substr(second - 1)}) {
+    EXPECT_GE(loud.number(window, "interval_ns"), 1'000'000'000U);
+    EXPECT_GT(loud.number(window, "ib/mlx5_0/1/counters/port_xmit_data"), 100'000'000U);
+  }
 }
 
 TEST(ModelCounters, DriverStatisticsAreOneFile) {
@@ -164,8 +195,8 @@ TEST(ModelCounters, DriverStatisticsAreOneFile) {
              "NIC statistics:\n     tx_bytes_phy: 5\n     rx_bytes_phy: 6\n     other: 7\n");
   const RunOutput r =
       test::run(head(tree) +
-                "model_counter rank=0 path=ethtool/hsn0#tx_bytes_phy start=100"
-                " tx_byte=1\nmodel_counter rank=0 path=ethtool/hsn0#rx_bytes_phy\n" +
+                "model_counter rank=0 path=ethtool/hsn0#tx_bytes_phy start=100 tx_byte=1\n"
+                "model_counter rank=0 path=ethtool/hsn0#rx_bytes_phy\n" +
                 kStream);
   const std::string point = r.of_kind("point", 0);
   const std::uint64_t payload = r.number(point, "payload_forward_bytes");

@@ -14,6 +14,12 @@ std::int64_t difference(const Change& change) {
   return static_cast<std::int64_t>(change.after - change.before);
 }
 
+void write_differences(JsonWriter& json, const Delta& delta) {
+  json.key("counters").begin_object();
+  for (const Change& change : delta.changed) json.field(change.name, difference(change));
+  json.end_object();
+}
+
 void write_counters(JsonWriter& json, const Delta& delta) {
   json.key("counters").begin_object();
   for (const Change& change : delta.changed) {
@@ -39,10 +45,19 @@ void write_point(JsonWriter& json, int rank, const Delta& delta, const Quiet* qu
   json.end_object();
 }
 
-void write_total_fields(JsonWriter& json, int rank, const Delta& delta, double settled_ns) {
+void write_total_fields(JsonWriter& json, int rank, const Delta& delta, double settled_ns,
+                        const std::vector<Delta>& tail) {
   write_origin(json, rank, delta);
   json.field("settled_ns", settled_ns);
   write_counters(json, delta);
+  if (tail.empty()) return;
+  json.key("tail").begin_array();
+  for (const Delta& window : tail) {
+    json.begin_object().field("interval_ns", window.interval_ns);
+    write_differences(json, window);
+    json.end_object();
+  }
+  json.end_array();
 }
 
 void write_shared(JsonWriter& json, int rank, int reader, double interval_ns) {
@@ -53,9 +68,8 @@ void write_shared(JsonWriter& json, int rank, int reader, double interval_ns) {
 void write_idle_fields(JsonWriter& json, int rank, const Delta& delta,
                        const std::vector<Standing>& standing) {
   write_origin(json, rank, delta);
-  json.key("counters").begin_object();
-  for (const Change& change : delta.changed) json.field(change.name, difference(change));
-  json.end_object().key("standing").begin_object();
+  write_differences(json, delta);
+  json.key("standing").begin_object();
   for (const Standing& counter : standing) json.field(counter.name, counter.value);
   json.end_object();
 }

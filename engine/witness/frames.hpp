@@ -14,8 +14,10 @@ void write_point(JsonWriter& json, int rank, const Delta& delta, const Quiet* qu
 /// The same for a rank whose namespace `reader` reads.
 void write_shared(JsonWriter& json, int rank, int reader, double interval_ns);
 
-/// The fields of a `total` frame after "frame": as for a point, and "settled_ns".
-void write_total_fields(JsonWriter& json, int rank, const Delta& delta, double settled_ns);
+/// The fields of a `total` frame after "frame": as for a point, "settled_ns", and
+/// "tail":[{"interval_ns","counters":{name:difference}}..] if anything was read after it.
+void write_total_fields(JsonWriter& json, int rank, const Delta& delta, double settled_ns,
+                        const std::vector<Delta>& tail);
 
 /// The fields of an `idle` frame after "frame": counters are differences, negative if a counter
 /// fell; `standing`: the byte counters that can be read, with their values.

@@ -137,6 +137,17 @@ def test_late_counters_are_in_the_total(tree: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("per_second", [0, 1_000_000_000])
+def test_only_a_flow_that_goes_on_is_in_both_windows_after_the_run(
+    tree: Path, per_second: int
+) -> None:
+    flow = {"per_second": per_second, "from_ms": 1600}
+    totals = _of(Total, run(tree, settle_ms=1000, refresh_ms=200, **flow))
+    late, again = (window.counters.get(NAME + "port_xmit_data", 0) for window in totals[0].tail)
+    assert late > 0, "the bytes of the point, or the flow"
+    assert bool(again) == bool(per_second)
+
+
 def test_a_pegged_counter_is_told(tree: Path) -> None:
     (point,) = _of(PointRecord, run(tree, start=(1 << 32) - 1, width=32, pegs=1))
     last = (1 << 32) - 1

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import msgspec
 import numpy as np
@@ -12,6 +13,7 @@ from tests.zoo.scene import GAP_S, IDLE_S, QUIET_S, Played, Scene, Timeline
 
 from wireproof.analysis.catalogue import settle_ms
 from wireproof.analysis.interval import estimate
+from wireproof.analysis.traffic import goes_on
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.record import (
     AdapterIdentity,
@@ -30,9 +32,10 @@ from wireproof.model.record import (
     WitnessReading,
 )
 from wireproof.model.run import Run
+from wireproof.model.traffic import CounterMark, Watched
 from wireproof.physics import link_from_name
 
-__all__ = ["claim_of", "nic_of", "nics_of", "run_of"]
+__all__ = ["claim_of", "nic_of", "nics_of", "run_of", "standing"]
 
 _BLOCKS, _PER_BLOCK = 12, 2
 _NS = 1e9
@@ -143,7 +146,7 @@ def _idle(world: Timeline, rank: int) -> Idle:
         rank=rank,
         interval_ns=IDLE_S * _NS,
         counters=rises,
-        standing=_standing(machine, world.begin_s + IDLE_S),
+        standing=standing(machine, world.begin_s + IDLE_S),
         source="netlink",
         foreign_sysfs=world.scene.hidden,
     )
@@ -152,6 +155,8 @@ def _idle(world: Timeline, rank: int) -> Idle:
 def _total(world: Timeline, rank: int) -> Total:
     settled_s = _settled_s(world)
     start, end = world.begin_s, world.end_s + settled_s
+    marks = (world.played[-1].end_s + GAP_S / 2, end, end + settled_s)
+    on = settled_s > 0 and any(_goes_on(world, machine, *marks[:2]) for machine in world.machines)
     return Total(
         rank=rank,
         interval_ns=(end - start) * _NS,
@@ -159,7 +164,22 @@ def _total(world: Timeline, rank: int) -> Total:
         source="netlink",
         counters=_changed(world.machines[rank], start, end),
         foreign_sysfs=world.scene.hidden,
+        tail=[_quiet(world.machines[rank], *each) for each in pairwise(marks) if on],
     )
+
+
+def _goes_on(world: Timeline, machine: Machine, last_s: float, end_s: float) -> bool:
+    """The engine looks at byte counters alone."""
+    start, before, last, after = (
+        CounterMark(t_ns=round(t_s * _NS), counters=standing(machine, t_s))
+        for t_s in (world.begin_s, world.begin_s + IDLE_S, last_s, end_s)
+    )
+    return goes_on(Watched(host="", start=start, before=before, after=after, aside=[last]))
+
+
+def _quiet(machine: Machine, start_s: float, end_s: float) -> QuietWindows:
+    rises = _rises(machine.reading(start_s), machine.reading(end_s))
+    return QuietWindows(interval_ns=(end_s - start_s) * _NS, counters=rises)
 
 
 def _settled_s(world: Timeline) -> float:
@@ -221,7 +241,7 @@ def _moved(machine: Machine, nic: Nic, played: Played) -> int:
     return max(kernel, 4 * words)
 
 
-def _standing(machine: Machine, t_s: float) -> dict[str, int]:
+def standing(machine: Machine, t_s: float) -> dict[str, int]:
     """Byte counters that can be read, and the packet counters of RDMA in software."""
     listed = {
         port.spelled(file)
@@ -237,7 +257,7 @@ def _reading(world: Timeline, played: Played, rank: int) -> WitnessReading:
     start, end = played.start_s - GAP_S / 2, played.end_s + GAP_S / 2
     before = _rises(machine.reading(start - QUIET_S), machine.reading(start))
     after = _rises(machine.reading(end), machine.reading(end + QUIET_S))
-    both = {name: before.get(name, 0) + after.get(name, 0) for name in before | after}
+    both = {name: before.get(name, 0) + after.get(name, 0) for name in standing(machine, end)}
     return WitnessReading(
         rank=rank,
         interval_ns=(end - start) * _NS,
@@ -246,23 +266,9 @@ def _reading(world: Timeline, played: Played, rank: int) -> WitnessReading:
         foreign_sysfs=world.scene.hidden,
         quiet=QuietWindows(
             interval_ns=2 * QUIET_S * _NS,
-            counters={n: c for n, c in both.items() if n.endswith(_BYTES)},
+            counters={name: rise for name, rise in both.items() if rise},
         ),
     )
-
-
-_BYTES = (
-    "_bytes",
-    "_data",
-    "Octets",
-    "_phy",
-    "_bytes_nic",
-    "bytes.nic",
-    "_oct_num",
-    "_octets",
-    "octets_tx_total",
-    "octets_rx_all",
-)
 
 
 @functools.cache

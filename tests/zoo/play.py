@@ -29,7 +29,7 @@ from wireproof.model.plan import (
 )
 from wireproof.model.run import Run
 
-__all__ = ["ENGINE", "engine_run", "nics_listed", "plan_of"]
+__all__ = ["ENGINE", "engine_run", "listed", "plan_of"]
 
 ENGINE = (
     Path(
@@ -198,8 +198,10 @@ def engine_run(world: Timeline, root: Path) -> Run:
     return assemble(frames, claim=claim, provenance=provenance)
 
 
-def nics_listed(root: Path) -> list[dict[str, object]]:
-    """How the engine describes the ports of the tree at ``root``."""
+def listed(root: Path) -> tuple[list[dict[str, object]], set[str]]:
+    """How the engine describes the ports of the tree at ``root``, and the names of the byte
+    counters that it reads there.
+    """
     plan = made_plan([], "n1", kind="null", witness=WitnessPolicy(idle_ms=0, root=str(root)))
     done = subprocess.run(
         [str(ENGINE), "run"],
@@ -214,4 +216,5 @@ def nics_listed(root: Path) -> list[dict[str, object]]:
         raise RuntimeError(
             done.stdout.decode()[:300] + done.stderr.decode("utf-8", "replace")[:300]
         )
-    return list(hosts[0]["nics"])
+    idle = next(frame for frame in frames if frame["frame"] == "idle")
+    return list(hosts[0]["nics"]), set(idle["standing"])

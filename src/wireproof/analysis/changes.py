@@ -4,6 +4,7 @@ Also names the changes that are trouble (retransmissions, drops, pauses), and ad
 several launches.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -11,7 +12,7 @@ from typing import Protocol
 
 import msgspec
 
-from wireproof.model.record import Idle, Total, WitnessReading
+from wireproof.model.record import Idle, QuietWindows, Total, WitnessReading
 from wireproof.model.traffic import CounterMark
 
 _32 = 1 << 32
@@ -92,6 +93,7 @@ class WitnessChanges:
     def __init__(self, reading: WitnessReading, idle: Idle | None) -> None:
         self._reading, self._idle = reading, idle
         self._quiet = reading.quiet
+        self._tail = reading.tail if isinstance(reading, Total) else []
         self._standing = idle.standing if idle is not None else None
         self.interval_ns = reading.interval_ns
         self.settled_ms = reading.settled_ns / 1e6 if isinstance(reading, Total) else 0.0
@@ -111,19 +113,13 @@ class WitnessChanges:
         return any(name == one or name.startswith(one.rstrip("*/") + "/") for one in lost)
 
     def background(self, name: str) -> float:
-        idle = (
-            self._rate(self._idle.counters.get(name, 0), self._idle.interval_ns)
-            if self._idle
-            else 0.0
-        )
-        quiet = 0.0
-        if self._quiet is not None and self._quiet.counters.get(name, 0) > _QUIET_NOISE:
-            quiet = self._rate(self._quiet.counters[name], self._quiet.interval_ns)
-        return (quiet if quiet > _LOUDER * idle else idle) * self.interval_ns
-
-    @staticmethod
-    def _rate(count: int, interval_ns: float) -> float:
-        return max(0, count) / interval_ns if interval_ns > 0 else 0.0
+        idle = _rates(name, [self._idle] if self._idle else [])
+        if self._tail:
+            return _steady(idle, _rates(name, self._tail), self.interval_ns, self.rise(name))
+        loud = self._quiet is not None and self._quiet.counters.get(name, 0) > _QUIET_NOISE
+        before = max(idle, default=0.0)
+        quiet = max(_rates(name, [self._quiet] if self._quiet and loud else []), default=0.0)
+        return (quiet if quiet > _LOUDER * before else before) * self.interval_ns
 
     def peak(self, name: str) -> float | None:
         return None
@@ -133,6 +129,17 @@ class WitnessChanges:
         if pair is not None:
             return pair[1]
         return self._standing.get(name) if self._standing else None
+
+
+def _steady(idle: Iterable[float], tail: Iterable[float], interval_ns: float, rise: Rise) -> float:
+    """Return the counts of other traffic by its rates (per ns) before the measurement and after.
+
+    The rate before it counts, or that after it if it is higher and steady; at most what was
+    counted. Of several readings the lowest counts: a burst is in one of them, and a late counter
+    still adds the measured bytes in the first after it.
+    """
+    found = max(min(idle, default=0.0), min(tail, default=0.0)) * interval_ns
+    return found if rise.count is None else min(found, rise.count)
 
 
 class MarkedChanges:
@@ -178,19 +185,11 @@ class MarkedChanges:
         return Rise(*counter_delta(self._before.counters[name], self._after.counters[name], bits))
 
     def background(self, name: str) -> float:
-        """Use the rate before the command, or after it if that is higher and steady; at most what
-        was counted.
-
-        Of several readings the lowest rate counts: a burst is in one of them, and a late counter
-        still adds the command's bytes in the first after it.
-        """
         idle, tail = (
-            min((rate_between(name, *pair) for pair in pairwise(marks)), default=0.0)
+            [rate_between(name, *pair) / 1e9 for pair in pairwise(marks)]
             for marks in (self._idle, self._tail)
         )
-        count = self.rise(name).count
-        found = max(idle, tail) * self.interval_ns / 1e9
-        return found if count is None else min(found, count)
+        return _steady(idle, tail, self.interval_ns, self.rise(name))
 
     def peak(self, name: str) -> float | None:
         return self._peaks.get(name)
@@ -269,6 +268,8 @@ def _joined(one: Total, other: Total) -> Total:
     for name, (before, after) in other.counters.items():
         begin, end = counters.get(name, (before, before))
         counters[name] = (begin, end + after - before)
+    went_on = Counter(_went_on(one)) + Counter(_went_on(other))
+    interval_ns = one.interval_ns + other.interval_ns
     unreadable = {
         *one.unreadable,
         *other.unreadable,
@@ -276,11 +277,28 @@ def _joined(one: Total, other: Total) -> Total:
     }
     return Total(
         rank=one.rank,
-        interval_ns=one.interval_ns + other.interval_ns,
+        interval_ns=interval_ns,
         settled_ns=max(one.settled_ns, other.settled_ns),
         counters={name: values for name, values in counters.items() if name not in unreadable},
         unreadable=sorted(unreadable),
         shared_with=one.shared_with,
         source=one.source,
         foreign_sysfs=one.foreign_sysfs or other.foreign_sysfs,
+        tail=[QuietWindows(interval_ns=interval_ns, counters=dict(went_on))] if went_on else [],
     )
+
+
+def _went_on(total: Total) -> dict[str, int]:
+    """Return what the traffic that went on after a launch adds to its counters."""
+    return {
+        name: round(min(_rates(name, total.tail)) * total.interval_ns)
+        for name in (total.tail[0].counters if total.tail else ())
+    }
+
+
+def _rates(name: str, windows: Iterable[QuietWindows | Idle]) -> list[float]:
+    """Return counts per ns of each window."""
+    return [
+        max(0, one.counters.get(name, 0)) / one.interval_ns if one.interval_ns > 0 else 0.0
+        for one in windows
+    ]

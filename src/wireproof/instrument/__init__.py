@@ -44,6 +44,8 @@ ones never do.
 """
 SLACK_SECONDS = 10.0
 """Time that the engine may exceed its deadline before it counts as hung."""
+_WAITS = 3.0
+"""The engine may wait twice for late counters after the last point."""
 TALK_BYTES = 64 << 10
 _TICK = 0.25
 _SIGNALS = tuple(
@@ -167,11 +169,13 @@ class _Recorder:
             )
         elif isinstance(frame, PointRecord | Open):
             facts = sum(fact.timeout_ms for fact in self.plan.facts) / 1000
-            silent = f"the engine was silent for {facts + START_SECONDS:.0f} s"
+            late = max((ms for _, ms in self.plan.witness.late), default=0) / 1000
+            silent_s = facts + max(START_SECONDS, _WAITS * late)
+            silent = f"the engine was silent for {silent_s:.0f} s"
             if isinstance(frame, Open):
                 self._meanwhile.clear()
                 silent += _candidates(self.plan)
-            self._set(now + facts + START_SECONDS, silent)
+            self._set(now + silent_s, silent)
         elif isinstance(frame, Close):
             self._set(now + SLACK_SECONDS, "the engine did not end after its last frame")
 

@@ -311,8 +311,8 @@ class GroupResult(Timed, frozen=True, kw_only=True):
 
 
 class QuietWindows(msgspec.Struct, frozen=True, kw_only=True):
-    """Changes of byte counters in the quiet windows just before and just after a point, added:
-    other traffic.
+    """Changes of counters while nothing was measured: other traffic. Those just before and just
+    after a point are added.
     """
 
     interval_ns: float
@@ -331,10 +331,12 @@ class Total(WitnessReading, frozen=True, kw_only=True, tag_field="frame", tag="t
     """Counters before the first point and after the last one, once every counter had settled.
 
     ``settled_ns``: how long the engine waited for counters with late refresh. For such counters,
-    the whole run is the evidence.
+    the whole run is the evidence. ``tail``: that wait, and one as long after it, if a counter rose
+    in the first: only traffic of others is in both.
     """
 
     settled_ns: float = 0.0
+    tail: list[QuietWindows] = msgspec.field(default_factory=list)
 
 
 class PointRecord(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="point"):

@@ -5,7 +5,7 @@ never a fault.
 from collections.abc import Callable
 
 import pytest
-from tests.changed_runs import set_
+from tests.changed_runs import each_nic, set_
 from tests.synthetic import World, lab, link_of, run_of
 
 from wireproof.locate.confirm import conclude
@@ -15,7 +15,9 @@ from wireproof.model.finding import Finding, Judgement
 from wireproof.model.record import QuietWindows
 from wireproof.model.run import Run
 from wireproof.physics import limits
-from wireproof.verdict.located import with_located
+from wireproof.report.documents.located import LocateDocument, locate_document
+from wireproof.report.judged_run import ranked
+from wireproof.verdict.located import with_located, with_other_traffic
 from wireproof.verdict.run import judge
 
 Flow = tuple[int, int, float]
@@ -61,27 +63,31 @@ def slowed(*flows: Flow) -> Callable[[int, int], float]:
     return speed
 
 
-def judged(nodes: int, *flows: Flow, quiet: bool = False, **more: object) -> Judgement:
+def judged(
+    nodes: int, *flows: Flow, quiet: bool = False, nic: str = "", **more: object
+) -> Judgement:
     world = lab(nodes=nodes, sizes=(8, 1 << 20, 4 << 20), speed=slowed(*flows), **more)
     run = run_of(world)
     for flow in flows:
         run = with_flow(run, world, flow, quiet=quiet)
-    return judge(run)
+    return judge(each_nic(run, kind="virtual", link_kind=nic, driver=nic) if nic else run)
 
 
 def others(judgement: Judgement) -> dict[str, Finding]:
     return {one.subject: one for one in judgement.findings if one.code == "other-traffic"}
 
 
-@pytest.mark.parametrize("quiet", [False, True])
+@pytest.mark.parametrize(
+    ("quiet", "nic"), [(False, ""), (True, ""), (False, "vlan"), (True, "tun")]
+)
 @pytest.mark.parametrize("share", [0.25, 0.3, 0.5])
 @pytest.mark.parametrize("nodes", [2, 4])
 def test_another_jobs_flow_is_contention_and_not_a_slow_direction(
-    nodes: int, share: float, quiet: bool
+    nodes: int, share: float, quiet: bool, nic: str
 ) -> None:
     """300 Mb/s one way on 1 Gb/s was FAIL direction-slow, "look at the cable"."""
     for seed in range(3):
-        judgement = judged(nodes, (0, 1, share), quiet=quiet, seed=seed)
+        judgement = judged(nodes, (0, 1, share), quiet=quiet, seed=seed, nic=nic)
         assert judgement.verdict == "inconclusive", [one.message for one in judgement.findings]
         found = others(judgement)
         assert {"n1 tx", "n2 rx"} & set(found)
@@ -132,12 +138,17 @@ def test_good_worlds_have_no_other_traffic() -> None:
             assert others(judge(run_of(world))) == {}
 
 
-@pytest.mark.parametrize("flow", [(0, 1, 0.3), (2, 0, 0.5)])
-def test_a_port_that_others_use_is_no_culprit(flow: Flow) -> None:
+@pytest.mark.parametrize(
+    ("flow", "back"), [((0, 1, 0.3), 1.0), ((2, 0, 0.5), 1.0), ((0, 1, 0.5), 0.7)]
+)
+def test_a_port_that_others_use_is_no_culprit(flow: Flow, back: float) -> None:
     """Measured alone it is slow as well, as long as the other job lasts: confirmed, and still
-    nobody's fault.
+    nobody's fault. ``back``: what is left if only the acknowledgements wait behind the other job.
     """
-    world = lab(nodes=6, sizes=(8, 1 << 20), speed=slowed(flow))
+    ways, least = slowed(flow), (flow[1], flow[0])
+    world = lab(
+        nodes=6, sizes=(8, 1 << 20), speed=lambda a, b: back if (a, b) == least else ways(a, b)
+    )
     run = with_flow(run_of(world), world, flow)
     samples = samples_of(run)
     assert samples is not None
@@ -153,3 +164,7 @@ def test_a_port_that_others_use_is_no_culprit(flow: Flow) -> None:
     ]
     assert blamed
     assert all("other traffic" in one.message for one in blamed)
+    assert ranked(judgement.findings)[0].code == "other-traffic"
+    document = LocateDocument(located=(with_other_traffic(located, judgement.findings),))
+    assert document.verdict == "inconclusive"
+    assert "of other traffic" in locate_document(document).answer

@@ -89,6 +89,9 @@ LIKELY = 0.9
 """Below this confidence, another cause is as likely."""
 
 
+OTHER_TRAFFIC = "other-traffic"
+
+
 class Cause(msgspec.Struct, frozen=True, kw_only=True):
     """A cause, as far as counters, facts and settings show it.
 
@@ -140,6 +143,11 @@ class Blame(msgspec.Struct, frozen=True, kw_only=True):
         if self.about is None:
             found = _culprit(self.kind, self.subject, self.direction)
             msgspec.structs.force_setattr(self, "about", found)
+
+    @property
+    def excused(self) -> bool:
+        """Whether other traffic at its ports explains the slowdown: then it is not a fault."""
+        return bool(self.causes) and self.causes[0].code == OTHER_TRAFFIC
 
 
 class Contention(msgspec.Struct, frozen=True, kw_only=True):

@@ -43,6 +43,7 @@ _TELLING: tuple[str, ...] = (
     "nic-down",
     "nic-unknown",
     "deadline",
+    "other-traffic",
     "switch-slow",
     "node-slow",
     "port-slow",

@@ -28,6 +28,8 @@ from wireproof.store.load import load_run
 from wireproof.store.pair_table import PairTable
 from wireproof.store.pairs import PlainPairs, open_pairs
 from wireproof.store.snapshot import SETTINGS
+from wireproof.verdict.located import with_other_traffic
+from wireproof.verdict.run import judge
 from wireproof.workflow.audit import AuditSpecification, audit, settings_by_id
 from wireproof.workflow.conditions import without_own_doing
 from wireproof.workflow.reporter import LoggingReporter
@@ -117,6 +119,7 @@ def from_folder(folder: Path, fabric: Fabric | None) -> LocateDocument:
     runs = [load_run(path) for path in screens]
     wrong, notes = _settings_of(folder, runs[0])
     again = [load_run(path) for path in _stage(folder, "confirm")]
+    findings = [finding for run in runs for finding in judge(run).findings]
     located: list[Located] = []
     for metric in METRICS:
         samples = joined([part for run in runs if (part := samples_of(run, metric)) is not None])
@@ -130,7 +133,9 @@ def from_folder(folder: Path, fabric: Fabric | None) -> LocateDocument:
         except ValueError as error:
             raise BadInput(f"{folder} is damaged: {error}.") from error
         explained = explain(concluded, runs[0], settings=settings_by_id())
-        located.append(with_settings(explained, wrong, runs[0].claim.link) if wrong else explained)
+        if wrong:
+            explained = with_settings(explained, wrong, runs[0].claim.link)
+        located.append(with_other_traffic(explained, findings))
     if not located:
         raise BadInput(
             f"{folder} has no streams or short ping-pongs between hosts, so there is nothing to"

@@ -22,6 +22,7 @@ from wireproof.report.document import (
     Section,
     Table,
     Text,
+    Tone,
     Value,
 )
 from wireproof.report.names import clean, fold
@@ -53,11 +54,12 @@ class LocateDocument(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def verdict(self) -> Verdict:
-        """``fail`` with a culprit; ``pass`` without a culprit if a slow node would have been found;
-        otherwise ``inconclusive``.
+        """``fail`` with a culprit that other traffic does not excuse; ``pass`` without a culprit if
+        a slow node would have been found; otherwise ``inconclusive``.
         """
-        if any(one.blames for one in self.located):
-            return "fail"
+        slow = [blame for one in self.located for blame in one.blames]
+        if slow:
+            return "inconclusive" if all(blame.excused for blame in slow) else "fail"
         blind = any(
             not one.samples or one.missing or not one.detectable <= ABOUT * one.practical
             for one in self.located
@@ -99,6 +101,7 @@ _PAIRS = (Head("from → to", 9, left=True), Head("reaches", 8), Head("of its no
 def locate_document(found: LocateDocument) -> Document:
     """Return what was located in a table or a folder, and the pairs farthest below the others."""
     slow = [blame for one in found.located for blame in one.blames]
+    slow.sort(key=lambda blame: blame.excused)
     parts: list[Part] = [Text(sentence, "inconclusive") for sentence in found.undecided]
     parts += [located_section(one) for one in found.located]
     if far := [_far(found, pair) for pair in found.worst_pairs]:
@@ -108,7 +111,8 @@ def locate_document(found: LocateDocument) -> Document:
     parts += [Text(note, "note", "-") for note in found.notes]
     first = f"{_who([slow[0]])}: {_loss([slow[0]])}" if slow else ""
     more = f"; {len(slow) - 1} more are slow" if len(slow) > 1 else ""
-    answer = f"{first}{more}" if slow else _no_culprit(found)
+    why = f". {slow[0].causes[0].sentence}" if slow and slow[0].excused else ""
+    answer = f"{first}{more}{why}" if slow else _no_culprit(found)
     return Document("Which node, port or link is slow", answer, tuple(parts), found.verdict)
 
 
@@ -249,7 +253,8 @@ def _culprit(group: Sequence[Blame], number: str) -> Item:
     evidence = [clean(line, 300) for line in worst.evidence[:_MOST_LINES]]
     details = tuple(_details(first, evidence))
     more = tuple(("seen", line) for line in evidence)
-    return Item("fail", text, details=details, word=number, more=more)
+    tone: Tone = "inconclusive" if first.excused else "fail"
+    return Item(tone, text, details=details, word=number, more=more)
 
 
 def _loss(group: Sequence[Blame]) -> str:

@@ -27,7 +27,6 @@ from wireproof.verdict.located.issues import (
     advice_of,
     blame_issue,
     has_samples,
-    is_shared,
     key_of,
     located_issues,
     with_shared,
@@ -221,7 +220,7 @@ def with_located(
     """
     if not located:
         return judgement
-    located = [_with_other_traffic(sweep, judgement.findings) for sweep in located]
+    located = [with_other_traffic(sweep, judgement.findings) for sweep in located]
     blames = [blame for sweep in located if has_samples(sweep) for blame in sweep.blames]
     innocent = harmless(judgement, located, (criteria or Criteria()).min_efficiency, fabric)
     pairs = [innocent.get(id(pair), pair) for pair in judgement.pairs]
@@ -246,7 +245,7 @@ def with_causes(judgement: Judgement, located: Sequence[Located]) -> Judgement:
 
     Severities and the verdict stay, because they come from the measurement.
     """
-    located = [_with_other_traffic(sweep, judgement.findings) for sweep in located]
+    located = [with_other_traffic(sweep, judgement.findings) for sweep in located]
     blames = [blame for sweep in located if has_samples(sweep) for blame in sweep.blames]
     renewed = {_place(finding): finding for finding in map(_finding_of, blames)}
     findings = [
@@ -270,14 +269,15 @@ def _place(finding: Finding) -> tuple[str, object, bool]:
     return finding.code, finding.about, "value_ns" in finding.evidence
 
 
-def _with_other_traffic(located: Located, findings: Sequence[Finding]) -> Located:
+def with_other_traffic(located: Located, findings: Sequence[Finding]) -> Located:
+    """Return ``located`` with the other traffic that ``findings`` report as first causes."""
     blames = [with_shared(blame, findings) for blame in located.blames]
     return msgspec.structs.replace(located, blames=blames)
 
 
 def _failing(gone: Iterable[tuple[Finding, Blame]]) -> set[tuple[str, Subject | None]]:
     """Return the culprits that explain a failure."""
-    return {key_of(one) for why, one in gone if why.severity == "fail" and not is_shared(one)}
+    return {key_of(one) for why, one in gone if why.severity == "fail" and not one.excused}
 
 
 def _starved(

@@ -11,43 +11,41 @@ import msgspec
 
 from wireproof.model import gathered
 from wireproof.model.finding import (
-    Direction,
     Evidence,
     Finding,
     Link,
     Node,
     Port,
-    Route,
     Subject,
     Switch,
     Whole,
 )
-from wireproof.model.located import ABOUT, LIKELY, Blame, Cause, Located
+from wireproof.model.located import ABOUT, LIKELY, OTHER_TRAFFIC, Blame, Cause, Located
 from wireproof.model.quantity import first_few, goodput
 from wireproof.verdict.issue import Issue
-from wireproof.verdict.path.alongside import explains
+from wireproof.verdict.path.alongside import crossed_places, explains
 
 # --- Culprits whose ports carry other traffic, which may explain the shortfall, so they do not
 # fail.
-
-OTHER_TRAFFIC = "other-traffic"
 
 
 def with_shared(blame: Blame, findings: Iterable[Finding]) -> Blame:
     """Add other traffic as the first cause if ``findings`` report enough at the culprit's
     ports.
     """
-    if blame.metric != "goodput":
+    if blame.metric != "goodput" or blame.excused:
         return blame
+    places = crossed_places(_subject(blame))
     for finding in findings:
-        seen = finding.evidence.get("bytes_per_s")
+        seen, place = finding.evidence.get("bytes_per_s"), finding.about
         if (
             finding.code != OTHER_TRAFFIC
-            or finding.about not in _places(blame)
+            or not isinstance(place, Port)
+            or place not in places
             or not isinstance(seen, float)
         ):
             continue
-        if explains(blame.value, seen, blame.expected):
+        if explains(blame.value, seen, blame.expected, back=places[place]):
             cause = Cause(
                 code=OTHER_TRAFFIC,
                 confidence=0.9,
@@ -56,23 +54,9 @@ def with_shared(blame: Blame, findings: Iterable[Finding]) -> Blame:
                 sentence=f"{finding.evidence.get('nic')} of {finding.subject} carries "
                 f"{goodput(seen)} of other traffic",
             )
-            return msgspec.structs.replace(blame, causes=[cause, *blame.causes])
+            others = [one for one in blame.causes if one.code != OTHER_TRAFFIC]
+            return msgspec.structs.replace(blame, causes=[cause, *others])
     return blame
-
-
-def is_shared(blame: Blame) -> bool:
-    """Return whether other traffic explains the culprit."""
-    return bool(blame.causes) and blame.causes[0].code == OTHER_TRAFFIC
-
-
-def _places(blame: Blame) -> set[Subject]:
-    """Return the ports and directions that the culprit's samples cross."""
-    if blame.kind in ("node", "port"):
-        ways: tuple[Direction, ...] = (blame.direction,) if blame.direction else ("tx", "rx")
-        return {Port(blame.subject, way) for way in ways}
-    if isinstance(blame.about, Route):
-        return {Port(blame.about.origin, "tx"), Port(blame.about.target, "rx")}
-    return set()
 
 
 def cause_sentence(causes: Sequence[Cause]) -> str:
@@ -235,7 +219,7 @@ def blame_issue(blame: Blame) -> Issue:
     message += f". {cause_sentence(blame.causes)}"
     return Issue(
         code,
-        "fail" if blame.stage == "confirmed" and not is_shared(blame) else "inconclusive",
+        "fail" if blame.stage == "confirmed" and not blame.excused else "inconclusive",
         subject,
         message,
         _evidence(blame),

@@ -15,21 +15,19 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from wireproof.analysis.crossed import crossed_at
-from wireproof.model.finding import PairVerdict, Port, Route, Subject
+from wireproof.model.finding import Both, Node, PairVerdict, Port, Route, Subject
 from wireproof.model.quantity import goodput
 from wireproof.model.record import PointRecord, WitnessReading
 from wireproof.model.traffic import Direction, Ledger
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import SLOW, Issue
 from wireproof.verdict.path import busiest
-from wireproof.verdict.path.late import explained
+from wireproof.verdict.path.late import OPPOSITE, explained
 from wireproof.verdict.path.proof import Witnessed
 
 _SURE_SHARE = 0.04  # share of all bytes that the port carried: smaller amounts may be headers
 _LOUD_SHARE = 0.20  # share of the attainable rate: this much disturbs, whatever the sum is
 _NEARLY = 0.95
-# share of the places of a pair: the others are on the way back and affect only acknowledgements
-_FORWARD = 2
 _MILD = 0.6  # share of the expectation: traffic on the way back never costs more than the rest
 _SEGMENT = 1514.0
 _RESENT = "ip/Tcp/RetransSegs"
@@ -43,8 +41,13 @@ class _Seen:
     bytes_per_s: float
 
 
-def explains(goodput: float, others: float, expected: float) -> bool:
-    """Return whether other traffic explains a goodput below the expectation (all in bytes/s)."""
+def explains(goodput: float, others: float, expected: float, *, back: bool = False) -> bool:
+    """Return whether other traffic explains a goodput below the expectation (all in bytes/s).
+
+    ``back``: it crosses the way of the acknowledgements only.
+    """
+    if back and (goodput < _MILD * expected or others < _LOUD_SHARE * expected):
+        return False
     return others > 0 and (
         goodput + others >= _NEARLY * expected or others >= _LOUD_SHARE * expected
     )
@@ -63,7 +66,9 @@ class Others:
         readings = {reading.rank: reading for reading in point.witness}
         for (reader, claimed, direction), due in seen.dues.items():
             ledger = seen.ledgers.get(reader) if reader is not None else None
-            if reader is None or ledger is None or due.need < self.ctx.criteria.min_payload_bytes:
+            back = seen.dues.get((reader, claimed, OPPOSITE[direction]))
+            need = max(due.need, back.need if back else 0.0)
+            if reader is None or ledger is None or need < self.ctx.criteria.min_payload_bytes:
                 continue
             name = claimed if claimed in ledger.ports else busiest(ledger, [direction])[0]
             explained_bytes = explained(self.ctx, point, seen, (reader, claimed, direction))
@@ -106,15 +111,11 @@ class Others:
         """Return the issue, inconclusive instead of failed if other traffic explains it."""
         if issue.severity != "fail" or issue.code not in SLOW:
             return issue
-        places = _places(issue.subject)
         points = [issue.point] if issue.point is not None else routes.get(issue.subject, [])
         goodput, expected = _numbers(issue)
-        for number, place in enumerate(places):
+        for place, back in crossed_places(issue.subject).items():
             other = self.rate_at(points, place)
-            back = number >= _FORWARD and (
-                goodput < _MILD * expected or other < _LOUD_SHARE * expected
-            )
-            if not back and explains(goodput, other, expected):
+            if explains(goodput, other, expected, back=back):
                 self.excused.add(place)
                 return replace(
                     issue,
@@ -167,11 +168,7 @@ def _beyond(ledger: Ledger, name: str, direction: Direction, own: float) -> floa
     doubt.
     """
     crossed = crossed_at(ledger, name, direction)
-    if (
-        crossed.bytes is None
-        or crossed.quality in ("stale", "wrapped", "double")
-        or ledger.interval_ns <= 0
-    ):
+    if crossed.bytes is None or crossed.quality in ("stale", "wrapped") or ledger.interval_ns <= 0:
         return 0.0
     whole = crossed.bytes + crossed.background
     beyond = max(crossed.background, whole - own)
@@ -195,14 +192,20 @@ def _points_of(pairs: Iterable[PairVerdict]) -> dict[Subject, list[int]]:
     return points
 
 
-def _places(subject: Subject) -> list[Port]:
-    """Return where other traffic would matter: the origin's sending, the target's receiving, then
-    the ways back.
+def crossed_places(subject: Subject | None) -> dict[Port, bool]:
+    """Map each port and direction where other traffic would matter to whether it carries only
+    acknowledgements: the origin's sending and the target's receiving first.
     """
-    if isinstance(subject, Route):
-        origin, target = subject.origin, subject.target
-        return [Port(origin, "tx"), Port(target, "rx"), Port(origin, "rx"), Port(target, "tx")]
-    return [subject] if isinstance(subject, Port) else []
+    match subject:
+        case Port():
+            return {subject: False}
+        case Node(name=node):
+            return {Port(node, "tx"): False, Port(node, "rx"): False}
+        case Route(origin=origin, target=target) | Both(one=origin, other=target):
+            back = isinstance(subject, Route)
+            ways = {Port(origin, "tx"): False, Port(target, "rx"): False}
+            return ways | {Port(origin, "rx"): back, Port(target, "tx"): back}
+    return {}
 
 
 def _numbers(issue: Issue) -> tuple[float, float]:

@@ -36,7 +36,7 @@ _HEADERS, _SPARE = 90.0, 0.02
 _SMALL_MTU = 900.0
 _ACKS = 0.05
 _PER_MESSAGE = 300.0
-_OPPOSITE: dict[Direction, Direction] = {"tx": "rx", "rx": "tx"}
+OPPOSITE: dict[Direction, Direction] = {"tx": "rx", "rx": "tx"}
 
 
 def summed(
@@ -66,7 +66,7 @@ def explained(ctx: Context, point: PointRecord, seen: Witnessed, place: Place) -
     if due is None:
         return 0.0
     reader, claimed, direction = place
-    back = seen.dues.get((reader, claimed, _OPPOSITE[direction]))
+    back = seen.dues.get((reader, claimed, OPPOSITE[direction]))
     mtu = ctx.link.mtu if ctx.link is not None else None
     with_headers = 1.0 + _SPARE + _HEADERS / (mtu or _SMALL_MTU)
     messages = sum(pair.messages_forward + pair.messages_backward for pair in point.pairs)
@@ -228,7 +228,7 @@ class _Whole:
         The other ports are included if they carried a part.
         """
         reader, name, direction = place
-        both = (place, (reader, name, _OPPOSITE[direction]))
+        both = (place, (reader, name, OPPOSITE[direction]))
         alone = kind == "on-wire"
         return all(self._is_paced(one, each, alone=alone) for each in both if each in self.dues)
 

@@ -254,7 +254,7 @@ def located_section(
     from wireproof.locate.causes import explain
     from wireproof.locate.confirm import conclude
     from wireproof.locate.samples import samples_of
-    from wireproof.verdict.located import with_located, with_rail_notes
+    from wireproof.verdict.located import with_located, with_other_traffic, with_rail_notes
     from wireproof.verdict.run.quality import settled_by_repeats
 
     known = settings_by_id()
@@ -265,6 +265,7 @@ def located_section(
     )
     located = tuple(explain(result, section.run, settings=known) for result in concluded)
     settled = settled_by_repeats(section.judgement)
+    located = tuple(with_other_traffic(one, settled.findings) for one in located)
     judgement = settled_by_repeats(with_located(settled, located, section.criteria, fabric))
     return dataclasses.replace(
         section,

@@ -14,6 +14,7 @@ from tests.unit.test_report_worlds import empty, four_nodes, off_wire
 from wireproof.model.finding import Finding
 from wireproof.model.setting import Audit, AuditResult
 from wireproof.report.judged_run import JudgedRun, short_headline
+from wireproof.verdict.issue import as_finding
 
 NONE_FOUND = "cause: none found (counters were read, 9 facts compared with 3 other nodes)"
 
@@ -107,8 +108,26 @@ def test_a_cause_stands_first_with_its_evidence_and_the_next_step() -> None:
     assert "Next: Replace the cable." in text
 
 
-def test_a_good_world_has_nothing_to_explain() -> None:
-    assert _why(four_nodes(slow=None)) == ("Nothing to explain", "")
+def test_a_good_world_has_nothing_to_explain_but_what_it_lost() -> None:
+    """1 % loss that cost nothing was "nothing to explain" below a warning about another host."""
+    good = four_nodes(slow=None)
+    assert _why(good) == ("Nothing to explain", "")
+    found = [
+        as_finding("retransmits", "warning", f"n{each} lost", evidence={"per_million": each})
+        for each in (3, 400, 5)
+    ]
+    short = "Nothing is slow, but packets were retransmitted, dropped or paused"
+    assert _why(_with(good, *found)) == (short, "n400 lost.")
+    flap = as_finding("nic-down", "warning", "n1: flap")
+    assert _why(_with(good, *found, flap)) == ("Nothing is slow, but a link went down", "n1: flap.")
+
+
+def test_an_interrupted_run_says_so_first() -> None:
+    """The first line was "the engine did not close the run"."""
+    codes = ("nothing-measured", "points-missing", "interrupted")
+    cut = _with(four_nodes(slow=None), *(as_finding(one, "inconclusive", one) for one in codes))
+    assert short_headline(cut) == "interrupted"
+    assert _why(cut)[0] == "The run was interrupted"
 
 
 def test_normal_is_said_against_the_ceiling() -> None:

@@ -113,12 +113,14 @@ def test_sentinels_tell_of_crowding_and_of_far_cores() -> None:
 @pytest.mark.parametrize(
     ("counter", "rise", "code", "said"),
     [
-        ("rx_dropped", 7, "retransmits", "rx_dropped +7"),
-        ("tx_carrier_errors", 1, "nic-down", ""),
+        ("net/hsn0/rx_dropped", 7, "retransmits", "rx_dropped +7"),
+        ("net/hsn0/tx_carrier_errors", 1, "nic-down", "the link went down"),
+        ("ib/mlx5_0/1/counters/link_downed", 1, "nic-down", "link_downed +1"),
+        ("ethtool/hsn0/link_down_events_phy", 2, "nic-down", "link_down_events_phy +2"),
     ],
 )
 def test_trouble_counters_are_surfaced(counter: str, rise: int, code: str, said: str) -> None:
-    more = {f"net/hsn0/{counter}": (0, rise)}
+    more = {counter: (0, rise)}
     run = run_of(SMALL)
     points = [
         set_(point, witness=[set_(one, counters=one.counters | more) for one in point.witness])

@@ -207,6 +207,7 @@ def rate_between(name: str, one: CounterMark, two: CounterMark) -> float:
 # --- Trouble counters of a port, and totals over several launches.
 
 _TROUBLE = {
+    "link": ("link_down", "link_error_recovery", "carrier_changes"),
     "retransmits": (
         "retrans",
         "out_of_sequence",
@@ -235,7 +236,7 @@ _TROUBLE = {
 
 
 def trouble_counters(deltas: dict[str, int]) -> dict[str, dict[str, int]]:
-    """Return trouble counters that rose, grouped as retransmits, drops, pauses."""
+    """Return trouble counters that rose, grouped as link, retransmits, drops, pauses."""
     found: dict[str, dict[str, int]] = {}
     for name, delta in sorted(deltas.items()):
         if delta > 0 and (group := _group(name.rsplit("/", 1)[-1])):

@@ -27,6 +27,7 @@ from wireproof.report.names import fold
 # Order of importance among findings. If traffic is off the path, no other number means anything; a
 # slow node explains its pairs.
 _TELLING: tuple[str, ...] = (
+    "interrupted",
     "nothing-measured",
     "shared-memory-suspected",
     "nolocal-shm",
@@ -109,17 +110,14 @@ def grouped(findings: list[Finding]) -> list[list[Finding]]:
 
 
 def _rank(finding: Finding) -> tuple[int, int, float]:
-    """Return severity, importance of the code, and for culprits the slowest first."""
-    if finding.code in CULPRITS:
-        slowdown = finding.evidence.get("slowdown")
-        loss = (
-            float(slowdown)
-            if isinstance(slowdown, (int, float)) and math.isfinite(slowdown)
-            else 0.0
-        )
-        return rank(finding.severity), _TELLING.index(CULPRITS[0]), -loss
-    telling = _TELLING.index(finding.code) if finding.code in _TELLING else len(_TELLING)
-    return rank(finding.severity), telling, 0.0
+    """Return severity, importance of the code, and the slowest culprit, the most lossy host or the
+    busiest port first.
+    """
+    code = CULPRITS[0] if finding.code in CULPRITS else finding.code
+    found = (finding.evidence.get(name) for name in ("slowdown", "per_million", "bytes_per_s"))
+    sizes = [one for one in found if isinstance(one, (int, float)) and math.isfinite(one)]
+    telling = _TELLING.index(code) if code in _TELLING else len(_TELLING)
+    return rank(finding.severity), telling, -max(sizes, default=0.0)
 
 
 def counted(judgement: Judgement) -> list[PairVerdict]:

@@ -9,7 +9,7 @@ from wireproof.model import quantity
 from wireproof.model.finding import Finding
 from wireproof.model.located import LIKELY
 from wireproof.model.quantity import first_few
-from wireproof.report.judged_run import JudgedRun, counted, results, suspected
+from wireproof.report.judged_run import JudgedRun, counted, ranked, results, suspected
 from wireproof.report.names import fold
 
 _SAID = {
@@ -37,6 +37,7 @@ _SAID = {
     "large-messages-hang": "Small messages pass and large ones hang",
     "deadline": "The time limit was reached",
     "points-missing": "Some points were not measured",
+    "interrupted": "The run was interrupted",
     "nothing-measured": "Nothing was measured",
     "nic-unknown": "The claimed NIC is not on the host",
     "nic-down": "The claimed NIC has no carrier",
@@ -50,6 +51,11 @@ _SAID = {
     "no-wire-claimed": "Only one machine took part",
 }
 """Findings that are themselves a reason; the others report what is slow, not why."""
+_HARMLESS = {
+    "nic-down": "Nothing is slow, but a link went down",
+    "retransmits": "Nothing is slow, but packets were retransmitted, dropped or paused",
+}
+"""Warnings of a run that passes: a fault that costs nothing yet."""
 _DISTURBED = {
     "oversubscribed",
     "unstable",
@@ -69,8 +75,7 @@ def why(section: JudgedRun, decisive: Sequence[Finding]) -> tuple[str, str]:
     ``decisive``: the findings that determine the verdict, most important first.
     """
     if not decisive:
-        normal = section.judgement.verdict == "pass"
-        return "Nothing to explain" if normal else "Too little evidence", ""
+        return _passing(section)
     first = decisive[0]
     advice = f"Next: {first.advice}" if first.advice else ""
     cause = first.evidence.get("cause")
@@ -86,6 +91,17 @@ def why(section: JudgedRun, decisive: Sequence[Finding]) -> tuple[str, str]:
         advice,
     ]
     return "No cause found yet", " ".join(part for part in parts if part)
+
+
+def _passing(section: JudgedRun) -> tuple[str, str]:
+    """Return the answer if no finding decides: what was lost although nothing is slow."""
+    if section.judgement.verdict != "pass":
+        return "Too little evidence", ""
+    warnings = [one for one in ranked(section.judgement.findings) if one.severity == "warning"]
+    for code, answer in _HARMLESS.items():
+        if first := next((one for one in warnings if one.code == code), None):
+            return answer, f"{first.message}."
+    return "Nothing to explain", ""
 
 
 def _caused(finding: Finding, cause: str, advice: str) -> tuple[str, str]:

@@ -26,6 +26,7 @@ from wireproof.verdict.issue import SLOW, Issue
 
 _RESENT, _SENT, _TIMEOUTS = "ip/Tcp/RetransSegs", "ip/Tcp/OutSegs", "ip/TcpExt/TCPTimeouts"
 _WORTH_A_WARNING = 10.0  # per million segments: a login may lose fewer than this
+_LEAST_WARNED = 3  # a busy host's queue loses one or two of a few thousand
 _COSTS = 200.0  # per million: above about this loss, TCP's window shrinks
 _FAILS = 5000.0  # per million: a healthy link never loses this much, whatever the cost
 _ONE_SIDED = 10.0  # multiple of the loss of all other directions
@@ -114,6 +115,7 @@ class Loss:
             text = f"{name}: {_words(host)}"
             evidence = host.evidence()
             loud = share is None or share >= _WORTH_A_WARNING
+            loud = loud and host.sums[_RESENT] >= _LEAST_WARNED
             found.append(
                 Issue(
                     "retransmits",

@@ -200,9 +200,10 @@ def trouble_issues(
         ports = {name: rose for name, rose in counters.items() if not name.startswith("ip/")}
         for group, rose in trouble_counters(ports).items():
             listed = ", ".join(f"{name} +{count}" for name, count in list(rose.items())[:4])
-            lost = any("carrier" in name for name in rose)
+            lost = group == "link" or any("carrier" in name for name in rose)
             code = "nic-down" if lost else "retransmits"
-            text = f"{who}: {group} counters rose at point {point.id} ({listed})"
+            what = "the link went down or recovered" if lost else f"{group} counters rose"
+            text = f"{who}: {what} at point {point.id} ({listed})"
             total = sum(rose.values())
             yield Issue(code, "warning", who, text, dict(rose), point.id, weight=float(total))
 

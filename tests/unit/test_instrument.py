@@ -324,6 +324,18 @@ def test_a_loaders_error_is_found_among_the_launchers_paragraphs() -> None:
     assert "Process name" not in classify(PLAN, [], talk, 127).reason
 
 
+def test_a_missing_route_is_quoted_before_what_follows_from_it() -> None:
+    """Only the refused connections were, of the ranks that the first had left."""
+    talk = (
+        b"select.c:657  UCX  ERROR   no active messages transport to <no debug data>:"
+        b" tcp/hsn0 - no route to 10.22.1.2:22206, sysv/memory - different pid namespaces\n"
+        b"sock.c:348  UCX  ERROR   connect(fd=20, dest_addr=10.22.1.1:48585) failed: Connection"
+        b" refused\nAbort(1009927183) on node 0: Fatal error in internal_Init: Other MPI error\n"
+    )
+    reason = classify(PLAN, [], talk, 15).reason
+    assert 0 < reason.index("no route to 10.22.1.2") < reason.index("refused")
+
+
 def test_our_own_deadline_names_the_point() -> None:
     ending = classify(PLAN, [OPENED, Start(id=1)], b"", 143, timed_out="silent for 5 s")
     assert (ending.ended, ending.reason) == ("deadline", "silent for 5 s at point 1 (put, 64 B)")

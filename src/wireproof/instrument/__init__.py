@@ -95,9 +95,10 @@ def _candidates(plan: Plan) -> str:
     if plan.transport.kind in ("null", "model") or len(hosts) < 2:
         return ""
     return (
-        ": the ranks may not reach each other. Candidates: a firewall, addresses that are"
-        " translated or lead to another network, or an MTU that small frames pass and large ones"
-        f" do not (try `ping -M do -s 8972` from {hosts[0]} to {hosts[1]}, with the MTU less 28)"
+        ": the ranks may not reach each other. Candidates: a firewall, an address that two hosts"
+        " have, addresses that are translated or lead to another network, or an MTU that small"
+        f" frames pass and large ones do not (try `ping -M do -s 8972` from {hosts[0]}"
+        f" to {hosts[1]}, with the MTU less 28)"
     )
 
 

@@ -32,7 +32,7 @@ _DEATH = re.compile(
 )
 _CAUSE = re.compile(
     r"error while loading|cannot open|no such file|not found|permission denied|refused|unable to|"
-    r"unreachable|unrecognized|fatal error|invalid|failed|host key|could not|cannot ",
+    r"unreachable|no route to|unrecognized|fatal error|invalid|failed|host key|could not|cannot ",
     re.IGNORECASE,
 )
 _TALK_LINES = 3

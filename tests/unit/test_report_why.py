@@ -122,12 +122,21 @@ def test_a_good_world_has_nothing_to_explain_but_what_it_lost() -> None:
     assert _why(_with(good, *found, flap)) == ("Nothing is slow, but a link went down", "n1: flap.")
 
 
-def test_an_interrupted_run_says_so_first() -> None:
-    """The first line was "the engine did not close the run"."""
-    codes = ("nothing-measured", "points-missing", "interrupted")
+@pytest.mark.parametrize(
+    "codes",
+    [
+        ("nothing-measured", "points-missing", "interrupted"),
+        ("deadline", "large-messages-hang"),
+        ("port-slow", "direction-slow", "packet-loss"),
+        ("port-slow", "packet-loss", "other-traffic"),
+    ],
+)
+def test_the_reason_is_said_before_what_follows_from_it(codes: tuple[str, ...]) -> None:
+    """An interrupted check began with "the engine did not close the run", one with 5 % loss with
+    the slow port and "the cause may be".
+    """
     cut = _with(four_nodes(slow=None), *(as_finding(one, "inconclusive", one) for one in codes))
-    assert short_headline(cut) == "interrupted"
-    assert _why(cut)[0] == "The run was interrupted"
+    assert short_headline(cut) == codes[-1]
 
 
 def test_normal_is_said_against_the_ceiling() -> None:

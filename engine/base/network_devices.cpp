@@ -97,6 +97,9 @@ void apply(NetworkDevice& device, const rtattr* attribute) {
     case IFLA_CARRIER:
       if (size >= 1) device.carrier = *static_cast<const unsigned char*>(data) != 0;
       break;
+    case IFLA_CARRIER_CHANGES:
+      if (size >= sizeof(std::uint32_t)) device.carrier_changes = to_index(data, size);
+      break;
     case IFLA_OPERSTATE:
       device.operstate = to_operstate(data, size);
       break;

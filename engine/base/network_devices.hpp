@@ -32,11 +32,12 @@ struct NetworkDevice {
   std::uint16_t hardware_type = 0;  // ARPHRD_*
   std::optional<int> mtu;
   std::optional<bool> carrier;
-  std::string kind;              // for a virtual interface: "vlan", "bond", "veth" ..
-  int lower = 0;                 // index of the interface below it, 0: none in this namespace
-  bool lower_elsewhere = false;  // the interface below is in another network namespace
-  int master = 0;                // index of the interface that it is a member of
-  std::string operstate;         // words of /sys/class/net/*/operstate
+  std::optional<int> carrier_changes;  // how often the carrier came or went
+  std::string kind;                    // for a virtual interface: "vlan", "bond", "veth" ..
+  int lower = 0;                       // index of the interface below it, 0: none in this namespace
+  bool lower_elsewhere = false;        // the interface below is in another network namespace
+  int master = 0;                      // index of the interface that it is a member of
+  std::string operstate;               // words of /sys/class/net/*/operstate
   std::array<std::uint64_t, kDeviceStatistics.size()> statistics{};
   std::size_t statistic_count = 0;  // number of statistics that this kernel provides
 };

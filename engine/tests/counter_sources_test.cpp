@@ -128,6 +128,7 @@ TEST(DeviceCounters, NetlinkAndProcAgreeOnThisHost) {
     const std::size_t index = names.index("net/" + interface + "/rx_bytes");
     ASSERT_TRUE(netlink.at(index).has_value());
     EXPECT_GE(proc.at(index).value(), netlink.at(index).value());
+    EXPECT_TRUE(netlink.at(names.index("net/" + interface + "/carrier_changes")).has_value());
   }
 }
 

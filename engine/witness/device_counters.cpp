@@ -47,6 +47,7 @@ std::vector<std::string> DeviceCounters::read(NameTable& names, Snapshot& snapsh
     const auto& index = indices(names, device.name);
     for (std::size_t i = 0; i < device.statistic_count; ++i)
       snapshot.set(index[i], device.statistics[i]);
+    if (device.carrier_changes) snapshot.set(index.back(), *device.carrier_changes);
     interfaces.push_back(device.name);
   }
   return interfaces;
@@ -58,6 +59,7 @@ const std::vector<std::size_t>& DeviceCounters::indices(NameTable& names,
   if (known.empty()) {
     for (const auto statistic : kDeviceStatistics)
       known.push_back(names.index(counter_name(interface, statistic)));
+    known.push_back(names.index(counter_name(interface, "carrier_changes")));
   }
   return known;
 }

@@ -1,4 +1,4 @@
-// net/<interface>/<statistic> of our own network namespace.
+// net/<interface>/<statistic> and net/<interface>/carrier_changes of our own network namespace.
 #pragma once
 
 #include <string>

@@ -103,6 +103,10 @@ def joined(parts: Sequence[Samples]) -> Samples | None:
     )
 
 
+def _all_samples(runs: Sequence[Run], metric: Metric) -> Samples | None:
+    return joined([part for run in runs if (part := samples_of(run, metric)) is not None])
+
+
 def _stage(folder: Path, stem: str) -> list[Path]:
     return sorted(path.parent for path in folder.glob(f"{stem}*/run.json"))
 
@@ -122,14 +126,13 @@ def from_folder(folder: Path, fabric: Fabric | None) -> LocateDocument:
     findings = [finding for run in runs for finding in judge(run).findings]
     located: list[Located] = []
     for metric in METRICS:
-        samples = joined([part for run in runs if (part := samples_of(run, metric)) is not None])
+        samples = _all_samples(runs, metric)
         if samples is None:
             continue
-        confirm = joined([part for run in again if (part := samples_of(run, metric)) is not None])
         known, remarks = _known(fabric, samples.nodes)
         notes += remarks
         try:
-            concluded = conclude(screen(samples, known), confirm)
+            concluded = conclude(screen(samples, known), _all_samples(again, metric))
         except ValueError as error:
             raise BadInput(f"{folder} is damaged: {error}.") from error
         explained = explain(concluded, runs[0], settings=settings_by_id())

@@ -109,11 +109,14 @@ def locate_document(found: LocateDocument) -> Document:
         title = "Pairs farthest below the rate of their nodes with other partners"
         parts += [Section(title, (Table(_PAIRS, rows, most=len(rows)),))] if rows else []
     parts += [Text(note, "note", "-") for note in found.notes]
-    first = f"{_who([slow[0]])}: {_loss([slow[0]])}" if slow else ""
-    more = f"; {len(slow) - 1} more are slow" if len(slow) > 1 else ""
-    why = f". {slow[0].causes[0].sentence}" if slow and slow[0].excused else ""
-    answer = f"{first}{more}{why}" if slow else _no_culprit(found)
+    answer = _slowest(*slow) if slow else _no_culprit(found)
     return Document("Which node, port or link is slow", answer, tuple(parts), found.verdict)
+
+
+def _slowest(first: Blame, *others: Blame) -> str:
+    more = f"; {len(others)} more are slow" if others else ""
+    why = f". {first.causes[0].sentence}" if first.excused else ""
+    return f"{_who([first])}: {_loss([first])}{more}{why}"
 
 
 def _no_culprit(found: LocateDocument) -> str:

@@ -189,14 +189,10 @@ def _who(blame: Blame) -> str:
     return what[blame.kind] + blame.subject
 
 
-def _quantity(blame: Blame, value: float) -> str:
+def _quantity(of: Blame | Located, value: float) -> str:
     if not math.isfinite(value) or value < 0:
         return "an unknown value"
-    return goodput(value) if blame.metric == "goodput" else f"{value / 1e3:.4g} us"
-
-
-def _quantity_of(located: Located, value: float) -> str:
-    return goodput(value) if located.metric == "goodput" else f"{value / 1e3:.4g} us"
+    return goodput(value) if of.metric == "goodput" else f"{value / 1e3:.4g} us"
 
 
 def _share(share: float) -> str:
@@ -335,7 +331,7 @@ def _innocent(located: Located) -> list[Issue]:
                     f"paths of the kind '{tier.name}' are {tier.oversubscription:.2g} times slower "
                     "than the best kind "
                     f"({tier.samples} samples): a property of the fabric, not a fault; "
-                    f"{_quantity_of(located, tier.median)} is expected there if all use them",
+                    f"{_quantity(located, tier.median)} is expected there if all use them",
                     {
                         "oversubscription": tier.oversubscription,
                         "samples": tier.samples,

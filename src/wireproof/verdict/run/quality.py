@@ -20,7 +20,7 @@ from wireproof.model.finding import (
     nodes_of,
     worst_proof,
 )
-from wireproof.model.record import Estimate, GroupResult, PairResult, PointRecord
+from wireproof.model.record import Estimate, GroupResult, Nic, PairResult, PointRecord
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue, overall
 
@@ -188,16 +188,28 @@ def sentinel_issues(ctx: Context, point: PointRecord, pair: PairResult) -> Itera
         yield Issue("far-core-state", "warning", who, text, point=point.id)
 
 
+def _elsewhere(nic: Nic | None, counter: str) -> bool:
+    """Return whether an interface that does not carry ``nic`` lost its carrier: a container that
+    starts or ends.
+    """
+    owner, _, leaf = counter.removeprefix("net/").partition("/")
+    return leaf == "carrier_changes" and nic is not None and owner not in (nic.name, *nic.lower)
+
+
 def trouble_issues(
     ctx: Context, point: PointRecord, deltas: Mapping[int, Mapping[str, int]]
 ) -> Iterator[Issue]:
-    """Report retransmission, drop and pause counters that rose at a host during the point; lost
-    carriers.
+    """Report counters of links, retransmissions, drops and pauses that rose at a host during the
+    point.
     """
     for reader, counters in sorted(deltas.items()):
         who = ctx.node(reader)
         # Retransmissions of the kernel's TCP are reported for the whole run (``loss``).
-        ports = {name: rose for name, rose in counters.items() if not name.startswith("ip/")}
+        ports = {
+            name: rose
+            for name, rose in counters.items()
+            if not name.startswith("ip/") and not _elsewhere(ctx.claimed_nic(reader), name)
+        }
         for group, rose in trouble_counters(ports).items():
             listed = ", ".join(f"{name} +{count}" for name, count in list(rose.items())[:4])
             lost = group == "link" or any("carrier" in name for name in rose)

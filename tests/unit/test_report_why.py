@@ -145,6 +145,15 @@ def test_normal_is_said_against_the_ceiling() -> None:
     assert "4 MiB reaches 99 % of 119.5 MB/s attainable" in text
 
 
+def test_a_run_that_fails_though_all_its_results_pass_names_what_fails() -> None:
+    good = four_nodes(slow=None)
+    passing = [msgspec.structs.replace(one, verdict="pass") for one in good.judgement.pairs]
+    lossy = _with(good, as_finding("packet-loss", "fail", "n1 lost"))
+    judged = msgspec.structs.replace(lossy.judgement, verdict="fail", pairs=passing)
+    _, text = answered(replace(lossy, judgement=judged), "normal")
+    assert text.endswith("The run as a whole does not: packet-loss.")
+
+
 def test_load_that_was_seen_is_not_excluded_and_said() -> None:
     busy = Finding(
         code="oversubscribed", severity="warning", message="n1 waited", advice="", subject=""

@@ -221,7 +221,7 @@ SOURCES = (
 )
 VALIDITY = (
     (
-        "valid for one link between two full-duplex ports that obey the standard; the number of "
+        "one link between two full-duplex ports that obey the standard; the number of "
         "ports matters, that of hosts does not"
     ),
     "every hop of a lossless path needs it: leaves and spines",

@@ -89,6 +89,9 @@ def _normal(section: JudgedRun) -> Item:
     judgement = section.judgement
     judged = results(judgement)
     count = f"{passing(judgement)}.{_reached(section)}"
+    deciding = ", ".join(dict.fromkeys(one.code for one in _decisive(section)))
+    if deciding and judged and all(one.verdict == "pass" for one in judged):
+        count += f" The run as a whole does not: {deciding}."
     if section.run.missing:
         count += f" {len(section.run.missing)} planned points are missing."
     if is_baseline(section):

@@ -195,7 +195,7 @@ _STEP_ANSWERS = {"loses": "loses", "no-loss": "no loss", "undecided": "undecided
 
 def ladder_document(ladder: Ladder) -> Document:
     """Return the answer, the layers with their bars, the steps, and what to try."""
-    hosts = " - ".join(ladder.hosts) or "a model"
+    of, hosts = ("between", " - ".join(ladder.hosts)) if ladder.hosts else ("of", "a model")
     wire = ", ".join(filter(None, (ladder.nic, ladder.link)))
     where = f"{hosts} ({wire})" if wire else hosts
     tables = [table for each in _QUANTITIES if (table := _layer_table(ladder, each))]
@@ -225,7 +225,7 @@ def ladder_document(ladder: Ladder) -> Document:
         f" {ladder.alpha:.0%} for all steps together (Holm)"
     )
     parts.append(Text(method, "note"))
-    return Document(f"Layers between {where}", ladder.answer, tuple(parts), ladder.verdict)
+    return Document(f"Layers {of} {where}", ladder.answer, tuple(parts), ladder.verdict)
 
 
 def plan_document(plan: LadderPlan) -> Document:

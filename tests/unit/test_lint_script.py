@@ -100,7 +100,7 @@ def test_all_the_errata_in_one_page() -> None:
         "perftest-sides-differ",
         "export-none",
         "provider-other-fabric",
-        "rate-1024",
+        *("rate-1024", "single-host", "pairs-on-one-node"),
     }
     whole_file.add("program-other-prefix")
     assert mine(page, "page.md") >= expected - whole_file

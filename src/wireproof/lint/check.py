@@ -70,7 +70,7 @@ def _fits(row: CommandRow, recipe: Recipe, command: Command) -> bool:
         return False
     above = recipe.lines[: command.line - 1] if row.after else ()
     after = not row.after or any(compiled(row.after).search(line[:LONGEST_LINE]) for line in above)
-    return after and row.fits(recipe)
+    return after and row.fits(recipe, "".join(command.texts[2:3]))
 
 
 def _in_command(row: CommandRow, recipe: Recipe, command: Command) -> Iterator[Broken]:

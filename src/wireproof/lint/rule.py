@@ -73,7 +73,8 @@ class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     """A way to break the rule ``code``. ``change`` takes the place of what the row's pattern
     matches, with the groups of the pattern as ``\\1``; without it a person must decide. ``seen``
     goes into the message, with what stands in braces filled in. The row holds only in recipes with
-    a line that matches ``beside`` and without a line that matches ``elsewhere``.
+    a line that matches ``beside`` and without a line that matches ``elsewhere``; ``{device}`` in
+    ``beside`` is the second argument of the command.
     """
 
     FILLED: ClassVar[tuple[str, ...]] = ()
@@ -85,9 +86,11 @@ class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     beside: str = ""
     elsewhere: str = ""
 
-    def fits(self, recipe: "Recipe") -> bool:
+    def fits(self, recipe: "Recipe", device: str = "") -> bool:
         """Return whether the row holds in a recipe."""
-        beside = not self.beside or _is_anywhere(recipe, self.beside)
+        beside = not self.beside or _is_anywhere(
+            recipe, filled(self.beside, device=re.escape(device))
+        )
         return beside and not (self.elsewhere and _is_anywhere(recipe, self.elsewhere))
 
     def __post_init__(self) -> None:

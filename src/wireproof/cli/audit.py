@@ -215,7 +215,7 @@ def _lint(names: Iterable[str], chosen: Filter, mending: dict[str, bool]) -> int
     report = LintReport(
         findings=[finding for file in read for finding in file.findings], errors=errors
     )
-    print_result(report, report, len(read), said=chosen_form() == "text")
+    print_result(report, report, len(read), errors_shown=chosen_form() == "text")
     left = [file for file in read if file.findings and not _mend(file, chosen, mending)]
     if any(file.bug for file in results):
         return BUG

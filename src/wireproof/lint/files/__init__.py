@@ -22,7 +22,7 @@ from wireproof.lint.fragments import (
     misspelt,
 )
 from wireproof.lint.rule import CONFIGURATION_FILES, Broken, Check, Kind, Recipe
-from wireproof.lint.script.variables import nearest as variable
+from wireproof.lint.script.variables import nearest as nearest_variable
 from wireproof.lint.tables import listed, nearest
 
 __all__ = ["CHECKS"]
@@ -171,7 +171,7 @@ def settings(fragment: Fragment) -> Iterator[Broken]:
             name = Part(line, found.start(1), found[1])
             near = nearest(name.text, listed("opensm"))
             if fragment.kind == "openmpi":
-                near = (variable(MCA + name.text) or "").removeprefix(MCA)
+                near = (nearest_variable(MCA + name.text) or "").removeprefix(MCA)
             if near:
                 yield name.broken("name-misspelt", f"{name.text}; nearest is {near}", near)
 

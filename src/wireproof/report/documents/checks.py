@@ -189,9 +189,9 @@ _FILES = (
 )
 
 
-def lint_document(report: LintReport, files: int, *, said: bool = False) -> Document:
-    """``files``: number of files that could be read. ``said``: the errors are already shown."""
-    errors = [] if said else report.errors
+def lint_document(report: LintReport, files: int, *, errors_shown: bool = False) -> Document:
+    """``files``: number of files that could be read. ``errors_shown``: leave them out."""
+    errors = [] if errors_shown else report.errors
     items = [Item("inconclusive", one.message, word="not read:") for one in errors]
     items += [_item(finding) for finding in report.findings]
     parts: list[Part] = [Findings(tuple(items), most=1_000_000, whole=True)] if items else []

@@ -16,10 +16,12 @@ constexpr double kChatterPerNs = 1e-4;  // 100 kB/s: logins and neighbour discov
 constexpr double kLouder = 2;
 constexpr std::uint64_t kLeastFabricUnit = 4;  // unit of port_xmit_data: words, or flits of 8 bytes
 
-/// Counters of errors on a link: a few errors explain what many bytes cannot.
+/// Counters of errors on a link, and of a link that went down: a few explain what many bytes
+/// cannot.
 bool tells_trouble(std::string_view name) {
   static constexpr std::string_view kWords[] = {"err",  "drop", "discard", "crc", "retr", "Retr",
-                                                "fifo", "wait", "timeout", "cnp", "ecn"};
+                                                "fifo", "wait", "timeout", "cnp", "ecn",
+                                                "carrier", "link_down"};
   const std::string_view leaf = name.substr(name.rfind('/') + 1);
   return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view word) {
     return leaf.find(word) != std::string_view::npos;

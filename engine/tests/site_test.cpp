@@ -25,7 +25,7 @@ class Counters {
       set(kEth + name, 1000);
       set(kOther + name, 1000);
     }
-    for (const char* name : {"port_xmit_data", "port_rcv_data", "port_xmit_wait"}) {
+    for (const char* name : {"port_xmit_data", "port_rcv_data", "port_xmit_wait", "link_downed"}) {
       set(kPort + name, 1000);
     }
   }
@@ -82,10 +82,12 @@ TEST(Site, ABriefPointHasEveryTroubleHoweverSmall) {
   counters.add(kEth + "rx_dropped", 1);
   counters.add(kEth + "tx_packets", 1);
   counters.add(kPort + "port_xmit_wait", 1);
+  counters.add(kPort + "link_downed", 1);
   site.read_after();
   EXPECT_EQ(names(site.point(1 << 20)),
             (std::set<std::string>{"net/eth0/rx_errors", "net/eth0/rx_dropped",
-                                   "ib/mlx5_0/1/counters/port_xmit_wait"}));
+                                   "ib/mlx5_0/1/counters/port_xmit_wait",
+                                   "ib/mlx5_0/1/counters/link_downed"}));
 }
 
 TEST(Site, ByteCountersOfAClaimedPortAreAlwaysThere) {

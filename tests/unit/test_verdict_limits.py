@@ -21,7 +21,7 @@ from tests.changed_runs import (
 from tests.synthetic import World, lab, run_of
 
 from wireproof.model.claim import Criteria
-from wireproof.model.record import Nic, PairResult, PointRecord, Sentinel
+from wireproof.model.record import Nic, PairResult, PointRecord, Sentinel, Total
 from wireproof.physics import default_table, override
 from wireproof.physics.bounds import cache_fall
 from wireproof.verdict.catalogue import CATALOGUE, entries_of
@@ -135,6 +135,23 @@ def test_trouble_counters_are_surfaced(counter: str, rise: int, code: str, said:
     ]
     assert {(one.code, one.severity) for one in found} == ({(code, "warning")} if code else set())
     assert all(said in one.message for one in found)
+
+
+@pytest.mark.parametrize(("within", "between"), [(0, 2), (4, 0)])
+def test_a_link_that_goes_down_between_two_points_is_reported(within: int, between: int) -> None:
+    name = "net/hsn0/carrier_changes"
+    run = run_of(SMALL)
+    first = run.points[0]
+    witness = [set_(one, counters=one.counters | {name: (4, 4 + within)}) for one in first.witness]
+    rank = witness[0].rank
+    total = Total(rank=rank, interval_ns=1e9, counters={name: (4, 4 + within + between)})
+    points = [set_(first, witness=witness), *run.points[1:]]
+    found = judge(set_(run, points=points, totals=[total])).findings
+    down = [one.message for one in found if one.code == "nic-down"]
+    assert any("between two points" in text and f"+{between}" in text for text in down) == (
+        between > within
+    )
+    assert len(down) == (len(witness) if within else 1)
 
 
 BROKEN: list[tuple[str, Callable[[PointRecord, PairResult], PairResult]]] = [

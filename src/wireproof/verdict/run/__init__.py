@@ -46,6 +46,7 @@ from wireproof.verdict.run.quality import (
     arithmetic_issues,
     decides,
     disturbance,
+    down_between_points,
     precision_issues,
     sentinel_issues,
     status_issues,
@@ -163,7 +164,7 @@ class _Bench:
         own = {
             reading.rank: rises(reading) for reading in point.witness if reading.shared_with is None
         }
-        self.issues += trouble_issues(self.ctx, point, own)
+        self.issues += trouble_issues(self.ctx, point.id, own)
         self.others.look(point, seen)
         self.loss.look(point, own)
         for pair, proof in zip(point.pairs, proofs, strict=True):
@@ -233,6 +234,7 @@ class _Bench:
             self._compare_directions()
             self.issues += cache_issues(self.curves)
             self.issues += rail_issues(self.ctx, self.striping)
+        self.issues += trouble_issues(self.ctx, None, down_between_points(self.ctx))
         self.issues += switch_issues(self.ctx, self.curves)
         self.issues += launch_issues(self.launches)
         if not self.pairs and not self.groups:

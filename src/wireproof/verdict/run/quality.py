@@ -2,6 +2,7 @@
 and settle a number that is in doubt by a repeat of its measurement. Pure.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
@@ -9,6 +10,7 @@ import msgspec
 from wireproof.analysis.changes import trouble_counters
 from wireproof.analysis.interval import MIN_SAMPLES, two_modes
 from wireproof.analysis.measured import Measured, busy_blocks, typical_times
+from wireproof.analysis.traffic import rises
 from wireproof.model import quantity
 from wireproof.model.finding import (
     Finding,
@@ -196,12 +198,28 @@ def _elsewhere(nic: Nic | None, counter: str) -> bool:
     return leaf == "carrier_changes" and nic is not None and owner not in (nic.name, *nic.lower)
 
 
+def down_between_points(ctx: Context) -> dict[int, dict[str, int]]:
+    """Return by reader how often links went down or recovered while no point ran."""
+    within: Counter[tuple[int, str]] = Counter()
+    for point in ctx.run.points:
+        for reading in point.witness:
+            within.update({(reading.rank, name): rise for name, rise in rises(reading).items()})
+    return {
+        total.rank: {
+            name: rise - within[total.rank, name]
+            for name, rise in trouble_counters(rises(total)).get("link", {}).items()
+        }
+        for total in ctx.run.totals
+    }
+
+
 def trouble_issues(
-    ctx: Context, point: PointRecord, deltas: Mapping[int, Mapping[str, int]]
+    ctx: Context, point: int | None, deltas: Mapping[int, Mapping[str, int]]
 ) -> Iterator[Issue]:
     """Report counters of links, retransmissions, drops and pauses that rose at a host during the
-    point.
+    point, or between two points if ``point`` is None.
     """
+    when = "between two points" if point is None else f"at point {point}"
     for reader, counters in sorted(deltas.items()):
         who = ctx.node(reader)
         # Retransmissions of the kernel's TCP are reported for the whole run (``loss``).
@@ -215,9 +233,9 @@ def trouble_issues(
             lost = group == "link" or any("carrier" in name for name in rose)
             code = "nic-down" if lost else "retransmits"
             what = "the link went down or recovered" if lost else f"{group} counters rose"
-            text = f"{who}: {what} at point {point.id} ({listed})"
+            text = f"{who}: {what} {when} ({listed})"
             total = sum(rose.values())
-            yield Issue(code, "warning", who, text, dict(rose), point.id, weight=float(total))
+            yield Issue(code, "warning", who, text, dict(rose), point, weight=float(total))
 
 
 # --- Settle samples of a route by repeats: a sample that is too wide or too small does not override

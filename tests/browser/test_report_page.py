@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests.browser.visit import Visit
+from tests.conftest import some_of
 from tests.rendered import page_of, write
 from tests.unit.test_report_worlds import HOSTILE, four_nodes, hostile, off_wire
 
@@ -224,7 +225,7 @@ def test_the_arrow_keys_walk_over_a_curve(browser: Any, page_file: Path) -> None
         assert said.get_attribute("aria-live") == "polite"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", some_of(["light", "dark"], always=1))
 def test_axe_finds_no_violation(browser: Any, page_file: Path, scheme: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     with Visit(browser, page_file, scheme=scheme) as visit:

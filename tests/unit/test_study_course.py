@@ -127,7 +127,7 @@ def test_a_knobs_pattern_without_end_is_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, slow: str
 ) -> None:
     """As (a+)+ does, with a text that it almost fits."""
-    monkeypatch.setattr(catalogue, "LONGEST_S", 2.0)
+    monkeypatch.setattr(catalogue, "LONGEST_S", 0.5)
     end = "'(?P<value>(a|aa)+)!'"
     given = {"SAID": "{line = " + end + "}" if slow == "SAID" else "{line = '(?P<value>a+)'}"}
     given |= {name: end if name == slow else "'a?1?'" for name in ("COMPLAINT", "VALID", "EXPECT")}

@@ -63,6 +63,8 @@ def test_a_finding_is_explained_by_a_small_part_of_the_program() -> None:
         ("blacklist acpi_pad", ("acpi-pad:",)),
         ("nictypes.ib0=InfiniBand", ("nictypes: provisioning",)),
         ("tx_priority_0_xoff.nic: 244655362", ("pauses of one priority",)),
+        ("rx_priority_3_xoff.nic", ("pauses of one priority",)),
+        ("MPI start-up time", ("osu_init",)),
         ("PSM3_RDMA=7", ("env-psm3-rdma:", "value-invalid:", "PSM3_RDMA=7")),
         ("PSM3_RDMA=0 (default)", ("env-psm3-rdma:",)),
         ("PSM3_RDMA", ("env-psm3-rdma:", "wireproof study psm3 --knobs PSM3_RDMA")),

@@ -134,6 +134,19 @@ def test_the_wrapped_line_of_a_document_is_joined_and_quoted() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "second",
+    [
+        "mpirun -n 2 -N 1 --mca pml ob1 --mca btl self,tcp --mca btl_tcp_if_include eth1 osu_bw",
+        "export OMPI_MCA_btl=self,tcp OMPI_MCA_pml=ob1 OMPI_MCA_btl_tcp_if_include=eth1",
+    ],
+)
+def test_a_launch_is_judged_by_the_btl_in_force_at_its_line(second: str) -> None:
+    text = f"mpirun -n 2 -N 1 -mca btl self,tcp osu_bw\n{second}\nmpirun -n 2 -N 1 osu_bw"
+    found = {(one.line, one.code) for one in broken("script", text)}
+    assert found == {(1, "no-interface"), (1, "pml-not-forced")}
+
+
 def test_two_interfaces_that_one_mask_puts_into_one_network() -> None:
     text = (
         "cat > /etc/sysconfig/ifcfg-eth1 "

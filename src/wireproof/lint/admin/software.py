@@ -38,6 +38,7 @@ VERBS = (
 ADD_REPO = re.compile(r"\b(?:yum-)?config-manager\s+--add-repo(?:=|\s+)(\S.*)$")
 ADDRESS = re.compile(r"(?:https?|ftp|file)://[^\s<>\"'`)]+")
 PROMPT = re.compile(r"\s\\?\$>\s+(?=[a-z./])")
+PROMPTED = listed("programs") | {"cd", "echo", "make", "tar", "wget"}
 OFFLINE = re.compile(
     r"\s*(?:PhysicalState:\s*(?:Offline|Disabled|Polling|Training)"
     r"|PortState:\s*(?:Down|Init|Armed)|.{0,60}\bOfflineDisabledReason:)\b"
@@ -92,9 +93,11 @@ def _listing(number: int, text: str, following: str) -> Iterator[Broken]:
 def _prompts(number: int, text: str) -> Iterator[Broken]:
     """Find ``$> one $> two``: lines of a document that were joined."""
     first = text.find("$> ")
-    inside = PROMPT.search(text, first + 3)
-    if inside is not None and not text[:first].strip(" \t\\-*•0123456789.)"):
-        fix = PROMPT.sub("\n" + text[: first + 3].replace("\\", "\\\\"), text)
+    bare = text.split()[0] in PROMPTED  # the first prompt was removed
+    inside = PROMPT.search(text, 0 if bare else first + 3)
+    if inside is not None and (bare or not text[:first].strip(" \t\\-*•0123456789.)")):
+        head = "" if bare else text[: first + 3].replace("\\", "\\\\")
+        fix = PROMPT.sub("\n" + head, text)
         yield Broken("prompt-inside-line", number, inside.start() + 2, "", fix)
 
 

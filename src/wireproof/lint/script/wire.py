@@ -19,6 +19,7 @@ _PAIRS = re.compile(
 )
 _ONE_SIDED = re.compile(r"osu_(put|get|acc|cas|fop)_|IMB-(RMA|EXT)\b")
 _TCP_BTL = re.compile(r"(^|,)tcp(,|$)")
+_EXPORTED = ("export", "assignment")
 _CARRIED = re.compile(r"(UCX|FI|PSM2|PSM3|NCCL)_[A-Z0-9_]+\Z")
 
 
@@ -98,13 +99,17 @@ def selection(recipe: Recipe) -> Iterator[Broken]:
         word = launch.command.words[0]
         provider = values.get("FI_PROVIDER") or values.get("I_MPI_OFI_PROVIDER") or ""
         if _looks_intel(job, launch) and not provider:
-            if not _chooses(values):
+            if not (_chooses(values) or launch.has(*_FABRICS.split())):
                 fix = _inserted(recipe, word, "-genv I_MPI_DEBUG 5 -genv FI_PROVIDER <provider>")
                 yield at_word("no-fabric-selection", word, launch.command.text, fix)
             continue
         yield from _any_interface(recipe, job, launch, provider)
         if values.get("UCX_TLS", "").split(",")[0] == "tcp" and "UCX_NET_DEVICES" not in values:
             yield at_word("no-interface", word, f"UCX_TLS={values['UCX_TLS']}")
+
+
+_FABRICS = "-psm -PSM -psm2 -PSM2 -tmi -TMI -dapl -DAPL -ofa -OFA -rdma -RDMA -ib -IB"
+"""Options of older Intel MPIs that select a fabric; rules name their replacement."""
 
 
 def _chooses(values: dict[str, str]) -> bool:
@@ -156,7 +161,7 @@ def _btl(recipe: Recipe, job: Job, launch: Launch) -> Iterator[Broken]:
     btl = values.get("OMPI_MCA_btl", "").strip("\"'")
     if not btl or btl.startswith("^"):
         return
-    setting = next(each for each in reversed(job.settings) if each.name == "OMPI_MCA_btl")
+    setting = _in_force(job, launch, "OMPI_MCA_btl")
     word, value = setting.word, setting.value_word
     by_option = setting.how == "mca"
     for code, parameter in _missing(job, launch, values) if _TCP_BTL.search(btl) else ():
@@ -168,6 +173,14 @@ def _btl(recipe: Recipe, job: Job, launch: Launch) -> Iterator[Broken]:
         new = [(option, f"{option.raw} pml ob1 {option.raw}")] if option else []
         fix = corrected(recipe, new, option.line) if option else None
         yield at_word("pml-not-forced", word, f"btl {btl}", fix)
+
+
+def _in_force(job: Job, launch: Launch, name: str) -> SetVariable:
+    """Return the setting of a variable of the ranks: the last in this launch, or else before it."""
+    first, last = launch.command.line, launch.command.last
+    found = [each for each in job.settings if each.name == name and each.word.line <= last]
+    near = (one for one in reversed(found) if one.word.line >= first or one.how in _EXPORTED)
+    return next(near)
 
 
 def _missing(job: Job, launch: Launch, values: dict[str, str]) -> Iterator[tuple[str, str]]:
@@ -275,7 +288,7 @@ def _lost(job: Job, launch: Launch) -> Iterator[SetVariable]:
     passed = {word.text.partition("=")[0] for word in launch.options}
     by_list = "OMPI_MCA_mca_base_env_list" in environment(job, launch)
     for setting in () if by_list else job.settings:
-        if setting.word.line >= line or setting.how not in ("export", "assignment"):
+        if setting.word.line >= line or setting.how not in _EXPORTED:
             continue
         exported = job.exported.get(setting.name, line) < line
         if exported and setting.name not in passed and _CARRIED.match(setting.name):

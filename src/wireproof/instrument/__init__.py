@@ -97,8 +97,8 @@ def _candidates(plan: Plan) -> str:
     return (
         ": the ranks may not reach each other. Candidates: a firewall, an address that two hosts"
         " have, addresses that are translated or lead to another network, or an MTU that small"
-        f" frames pass and large ones do not (try `ping -M do -s 8972` from {hosts[0]}"
-        f" to {hosts[1]}, with the MTU less 28)"
+        f" frames pass and large ones do not (from {hosts[0]} try `ping -M do -s 8972` to the"
+        f" address of {hosts[1]} on the measured network; 8972 is an MTU of 9000 less 28)"
     )
 
 

@@ -39,7 +39,7 @@ _HEADS = (
     Head("size", 8),
     Head("A", 4),
     Head("B", 5),
-    Head("B/A", 7),
+    Head("change", 7),
     Head("", 6, left=True),
     Head("", 3, left=True),
 )
@@ -61,7 +61,7 @@ def comparison_document(found: Comparison, *, everything: bool = False) -> Docum
     parts: list[Part] = []
     if compared:
         how = "as the logs claim" if found.claimed else "95 % interval"
-        title = f"B against A, {how}; above 0 % B is better"
+        title = f"B against A, {how}; above 0 % B is better (times: A/B)"
         parts.append(Table(_HEADS, tuple(map(_ratio, compared)), title, most=len(compared)))
     parts += _left(found, everything=everything or not compared)
     parts += _differences(found)

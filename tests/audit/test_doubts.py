@@ -5,6 +5,7 @@ from tests.audit.test_conditions import (
     BESIDE,
     DRIVER_OF,
     MTU,
+    PKEY,
     RDMA,
     ROCE,
     ROUTE,
@@ -23,6 +24,7 @@ ROCE_ENA, LIMITS_SEL = (
 )
 CONTROL = "/proc/sys/net/ipv4/tcp_congestion_control"
 _IDS = "PCI_ID=15B3:101D\nPCI_SUBSYS_ID=15B3:0016"
+PKEY_1 = PKEY.replace("pkeys/0", "pkeys/1")
 OTHER_BOARD = "/sys/class/net/eth1/device/uevent"
 BOARDS = WIRED | {
     DRIVER_OF: f"DRIVER=mlx5_core\n{_IDS}",
@@ -95,6 +97,11 @@ SPEEDS = "hfi1_0:1   PortGID:0xfe80\n   LinkSpeed      Act: {}         En: {}\n"
         ("mtu", BESIDE | {MTU: "1500", RATE: "10000", CHOSEN: "eth0"}, "fail"),
         ("opa-link-speed", OPA | {"opainfo ": SPEEDS.format("25Gb", "25Gb")}, "pass"),
         ("opa-link-speed", OPA | {"opainfo ": SPEEDS.format("25Gb", "25Gb,100Gb")}, "fail"),
+        ("partition-key", RDMA | {PKEY: "0x7fff"}, "fail"),
+        ("partition-key", RDMA | {PKEY: "0x7fff", PKEY_1: "0x0000"}, "fail"),
+        ("partition-key", RDMA | {PKEY: "0x7fff", PKEY_1: "0x0012"}, "fail"),
+        ("partition-key", RDMA | {PKEY: "0x7fff", PKEY_1: "0x8012"}, "pass"),
+        ("partition-key", RDMA | {PKEY: "0x7fff", PKEY_1: "0xffff"}, "pass"),
         ("port-state", TWO_OF_A_CARD | {DOWNED: "0"}, "unknown"),
         ("port-physical", TWO_OF_A_CARD | {DOWNED: "0"}, "unknown"),
         ("port-state", TWO_OF_A_CARD | {DOWNED: "2"}, "fail"),

@@ -8,6 +8,7 @@ from tests.audit.test_sources import answers
 
 from wireproof.model.errors import BadInput
 from wireproof.workflow import printed_texts
+from wireproof.workflow.archive import opened
 from wireproof.workflow.printed_texts import places_by_host
 
 COMMANDS = "sos_commands/any/"
@@ -39,6 +40,16 @@ FEATURES = "Features for {nic}:\ntcp-segmentation-offload: {tso}\n"
         ("lscpu", COMMANDS + "lscpu"),
         ("cat_proc_cmdline.txt", "proc/cmdline"),
         ("os-release", "etc/os-release"),
+        ("hostname.txt", "etc/hostname"),
+        ("limits.conf", "etc/security/limits.conf"),
+        ("slurm.conf", "etc/slurm/slurm.conf"),
+        ("irqbalance", "etc/sysconfig/irqbalance"),
+        ("cpupower -c all frequency-info.txt", COMMANDS + "cpupower_frequency-info"),
+        ("numactl -H.log", COMMANDS + "numactl_--hardware"),
+        ("chronyc -n tracking.txt", COMMANDS + "chronyc_-n_tracking"),
+        ("mlnx_qos -i ens1.txt", COMMANDS + "mlnx_qos_-i_ens1"),
+        ("mlxconfig -d c1:00.0 -e q.txt", COMMANDS + "mlxconfig_-d_0000_c1_00.0_-e_q"),
+        ("mstconfig_-d_0001_c1_00.1_q", COMMANDS + "mstconfig_-d_0001_c1_00.1_-e_q"),
         ("notes.txt", None),
         ("..", None),
         ("-.txt", None),
@@ -125,6 +136,154 @@ def test_many_hosts_take_no_more_memory_than_a_bound(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(printed_texts, "_LARGEST", 1 << 16)
     with pytest.raises(BadInput, match="so many hosts"):
         places_by_host([("sysctl.txt", _clush("n[1-1000]", "a = 1\n" * 100))])
+
+
+def test_lines_of_grep_are_files() -> None:
+    text = (
+        "/sys/module/hfi1/parameters/max_mtu:4096\n/proc/sys/vm/swappiness:60\n"
+        "/sys/module/../../etc/passwd:x\n/sys/module/.x/y:1\n/proc/1/environ:x\n/etc/shadow:x\n"
+    )
+    found = places_by_host([("values.txt", text)])[""]
+    assert found == {
+        "sys/module/hfi1/parameters/max_mtu": "4096\n",
+        "proc/sys/vm/swappiness": "60\n",
+    }
+
+
+def test_lines_of_grep_are_bounded_and_may_contradict_each_other(tmp_path: Path) -> None:
+    lines = "".join(f"/sys/class/a{number}:1\n" for number in range(9_000))
+    (tmp_path / "a.txt").write_text(lines + "/sys/class/net:1\n/sys/class/net/eth0:1\n")
+    with opened(tmp_path) as root:
+        assert (root / "sys/class/a8999").read_text() == "1\n"
+    for name in ("b", "c"):
+        (tmp_path / f"{name}.txt").write_text(lines.replace("/a", f"/{name}"))
+    with pytest.raises(BadInput, match="more than"), opened(tmp_path):
+        pass
+
+
+POLICY = """analyzing CPU {cpu}:
+  driver: {driver}
+  hardware limits: 800 MHz - 3.80 GHz
+  available cpufreq governors: performance powersave
+  current policy: frequency should be within 800 MHz and 3.80 GHz.
+                  The governor "{governor}" may decide which speed to use
+                  within this range.
+  boost state support:
+    Supported: yes
+    Active: {active}
+"""
+SLURMD = "LimitMEMLOCK={limit}\nLimitSTACK=infinity\n"
+QOS = (
+    "Priority trust state: dscp\nPFC configuration:\n\tpriority    0   1   2   3   4   5   6   7\n"
+    "\tenabled     0   0   0   {on}   0   0   0   0   \n\tbuffer      0   0   0   1   0   0   0   0"
+)
+IBSTAT = """CA 'mlx5_0'
+\tCA type: MT4123
+\tNumber of ports: 1
+\tFirmware version: 20.35.1012
+\tPort 1:
+\t\tState: Active
+\t\tPhysical state: LinkUp
+\t\tRate: 200
+\t\tSM lid: 1
+\t\tPort GUID: {guid}
+\t\tLink layer: {layer}
+"""
+ROCE = {
+    "ibstat.txt": IBSTAT.format(guid="0x021122fffe334455", layer="Ethernet"),
+    "ethtool -i ens1.txt": "driver: mlx5_core\nbus-info: 0000:c1:00.0\n",
+    "ip addr.txt": "2: ens1: <UP,LOWER_UP> mtu 9000 qdisc mq state UP qlen 1000\n"
+    "    link/ether 00:11:22:33:44:55 brd ff:ff:ff:ff:ff:ff\n    inet 10.0.0.1/24 scope global\n",
+}
+IPOIB = {
+    "ibstat.txt": IBSTAT.format(guid="0xb8599f0300aabbcc", layer="InfiniBand"),
+    "ethtool -i ib0.txt": "driver: mlx5_core[ib_ipoib]\nbus-info: 0000:c1:00.0\n",
+    "ip addr.txt": "2: ib0: <UP,LOWER_UP> mtu 2044 qdisc mq state UP qlen 256\n"
+    "    link/infiniband 00:00:10:29:fe:80:00:00:00:00:00:00:b8:59:9f:03:00:aa:bb:cc"
+    " brd 00:ff:ff:ff:ff:12:40:1b:ff:ff:00:00:00:00:00:00:ff:ff:ff:ff\n"
+    "    inet 10.1.0.9/24 scope global ib0\n",
+}
+LSPCI = """c1:00.0 Infiniband controller: Mellanox Technologies MT28908 Family [ConnectX-6]
+\tCapabilities: [60] Express (v2) Endpoint, MSI 00
+\t\tDevCap:\tMaxPayload 512 bytes, PhantFunc 0
+\t\tDevCtl:\tCorrErr- NonFatalErr+
+\t\t\tRlxdOrd+ ExtTag+
+\t\t\tMaxPayload 512 bytes, MaxReadReq {request} bytes
+\t\tLnkCap:\tPort #0, Speed 16GT/s, Width x16
+\t\tLnkSta:\tSpeed 16GT/s, Width x16
+\tKernel driver in use: mlx5_core
+"""
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(
+    ("setting", "file", "text", "right", "wrong", "beside"),
+    [
+        ("cpu-governor", "cpupower frequency-info.txt",
+         POLICY.format(cpu=0, driver="acpi-cpufreq", governor="{}", active="yes"),
+         "performance", "schedutil", {}),
+        ("cpu-governor", "cpupower -c all frequency-info.txt",
+         POLICY.format(cpu=0, driver="intel_pstate", governor="performance", active="yes")
+         + POLICY.format(cpu=1, driver="intel_pstate", governor="{}", active="yes"),
+         "performance", "ondemand", {}),
+        ("turbo", "cpupower-frequency-info.txt",
+         POLICY.format(cpu=0, driver="intel_pstate", governor="performance", active="{}"),
+         "yes", "no", {}),
+        ("turbo-boost", "cpupower-frequency-info.txt",
+         POLICY.format(cpu=0, driver="acpi-cpufreq", governor="performance", active="{}"),
+         "yes", "no", {}),
+        ("time-sync", "chronyc tracking.txt", "Stratum         : 3\nLeap status     : {}\n",
+         "Normal", "Not synchronised", {}),
+        ("time-sync", "chronyc -n tracking.txt", "Leap status     : {}\n", "Normal",
+         "Not synchronised", {"timedatectl.txt": "System clock synchronized: yes\n"}),
+        ("time-sync", "timedatectl.txt", "System clock synchronized: {}\n", "yes", "no",
+         {"chronyc tracking.txt": "Leap status     : Normal\n"}),
+        ("slurmd-memlock", "systemctl show slurmd.txt",
+         "Type=notify\n" + SLURMD.format(limit="{}") + "Id=slurmd.service\n", "infinity", "65536",
+         {"slurm.conf": "ClusterName=c\n"}),
+        ("slurmd-memlock", "systemctl show slurmd -p LimitMEMLOCK.txt", "LimitMEMLOCK={}\n",
+         "infinity", "65536", {"slurm.conf": "ClusterName=c\n"}),
+        ("limit-memlock", "limits.conf",
+         ("# * soft memlock 1\n*\t\tsoft    memlock         {}\n* hard memlock unlimited\n"
+         "root - memlock 64\n"), "unlimited", "65536", ROCE),
+        ("slurm-propagated-limits", "limits.conf", "* - memlock {}\n", "unlimited", "65536",
+         {**ROCE, "slurm.conf": "PropagateResourceLimits=ALL\n"}),
+        ("flow-control-rx", "ethtool -a ens1.txt",
+         "Pause parameters for ens1:\nAutonegotiate:\toff\nRX:\t\t{}\nTX:\t\toff\n", "off", "on",
+         {**ROCE, "mlnx_qos -i ens1.txt": QOS.format(on=1)}),
+        ("pcie-read-request", "lspci -vv.txt", LSPCI.format(request="{}"), "4096", "512", IPOIB),
+        ("mlxconfig-pending", "mlxconfig -d c1:00.0 -e q.txt",
+         ("Configurations:                Default   Current   Next Boot\n"
+         "         PCI_WR_ORDERING       per_mkey(0)     per_mkey(0)     {}     \n"),
+         "per_mkey(0)", "force_relax(1)", {**IPOIB, "lspci -vv.txt": LSPCI.format(request="4096")}),
+    ],
+)  # fmt: skip
+def test_a_wrong_setting_is_found_in_each_form_of_text(
+    setting: str, file: str, text: str, right: str, wrong: str, beside: dict[str, str],
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    from wireproof.workflow.audit import AuditSpecification, audit
+    from wireproof.workflow.reporter import LoggingReporter
+
+    status = {}
+    for value in (right, wrong):
+        folder = tmp_path / value
+        folder.mkdir()
+        texts = {"sysctl.txt": "vm.swappiness = 10\n", "lscpu": "Vendor ID: GenuineIntel\n"}
+        for name, content in {**texts, **beside, file: text.replace("{}", value)}.items():
+            (folder / name).write_text(content)
+        found = audit(AuditSpecification(source=folder), LoggingReporter(), {})
+        status[value] = {one.status for one in found.results if one.id == setting}
+    assert "fail" in status[wrong]
+    assert status[right] == {"pass"}
+
+
+@pytest.mark.engine
+def test_a_limit_that_differs_between_users_is_unknown(tmp_path: Path) -> None:
+    """Which of them runs the job is not known."""
+    (tmp_path / "limits.conf").write_text("* - memlock 65536\n@hpc - memlock unlimited\n")
+    status = {setting: status for setting, _, status, _ in answers(tmp_path)}
+    assert status["limit-memlock"] == "unknown"
 
 
 FACTS = {

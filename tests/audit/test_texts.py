@@ -189,7 +189,15 @@ SLES = {
               "Coalesce parameters for ens1:\nAdaptive RX: off  TX: off")
     + section("Configuration File", "/proc/net/bonding/bond0", BOND),
     "systemd.txt": section("Command", "/usr/bin/timedatectl --no-pager status",
-                           "System clock synchronized: no"),
+                           "System clock synchronized: yes")
+    + section("Command", "/usr/bin/systemctl show 'slurmd.service' | sort",
+              "Id=slurmd.service\nLimitMEMLOCK=65536\nLimitNOFILE=131072"),
+    "ntp.txt": section("Command", "/usr/bin/chronyc -n tracking",
+                       "Leap status     : Not synchronised"),
+    "cpu.txt": section("Command", "/usr/bin/cpupower frequency-info",
+                       "analyzing CPU 0:\n  driver: acpi-cpufreq\n"
+                       '      The governor "schedutil" may decide which speed to use\n'),
+    "slurm.txt": section("Configuration File", "/etc/slurm/slurm.conf", "ClusterName=c"),
 }  # fmt: skip
 
 
@@ -212,6 +220,8 @@ def test_a_supportconfig_is_read_in_the_forms_of_sles_15(tmp_path: Path) -> None
     assert found["coalescing-adaptive", "ens1"] == "fail"
     assert found["ring-rx", "ens1"] == "not-applicable"
     assert found["time-sync", ""] == "fail"
+    assert found["cpu-governor", "policy0"] == "fail"
+    assert found["slurmd-memlock", ""] == "fail"
     assert found["adapters", ""] == "pass"
     with opened(folder) as root:
         assert (root / "sys/module/hfi1/parameters/rcvhdrcnt").read_text() == "64\n"

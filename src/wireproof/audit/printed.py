@@ -13,12 +13,11 @@ from wireproof.model.record import FactFrame, Nic
 
 DMIDECODE = ("dmidecode",)
 _DMI = {
-    ("BIOS Information", "Vendor"): "bios_vendor",
-    ("BIOS Information", "Version"): "bios_version",
+    ("BIOS Information", "Vendor"): "bios_vendor", ("BIOS Information", "Version"): "bios_version",
     ("BIOS Information", "Release Date"): "bios_date",
     ("System Information", "Manufacturer"): "sys_vendor",
     ("System Information", "Product Name"): "product_name",
-}
+}  # fmt: skip
 
 
 def printed_of(nic: str) -> tuple[tuple[str, ...], ...]:
@@ -33,10 +32,11 @@ def printed_files(facts: HostFacts) -> dict[str, FactFrame]:
     texts = dict(
         [
             *_of_ip(facts),
-            *_of_ethtool(facts),
             *files_of_ib(facts, listed_nics(facts)),
+            *_of_ethtool(facts),
             *_of_dmidecode(facts),
             *_of_lscpu(facts),
+            *_of_cpupower(facts),
             *_of_sestatus(facts),
         ]
     )
@@ -88,7 +88,8 @@ def _of_dmidecode(facts: HostFacts) -> Iterator[tuple[str, str]]:
                 yield f"/sys/class/dmi/id/{name}", value
 
 
-LSCPU = ("lscpu",)
+LSCPU, NUMACTL = ("lscpu",), ("numactl", "--hardware")
+_NODES = re.compile(r"^available: \d+ nodes \(([\d,-]{1,99})\)", re.MULTILINE)
 _CPU = {
     "Vendor ID": "vendor_id", "CPU family": "cpu family", "Model": "model", "Stepping": "stepping",
     "Model name": "model name", "Flags": "flags",
@@ -101,8 +102,29 @@ def _of_lscpu(facts: HostFacts) -> Iterator[tuple[str, str]]:
         yield "/proc/cpuinfo", "processor\t: 0\n" + "".join(lines)
     if online := rows.get("On-line CPU(s) list"):
         yield "/sys/devices/system/cpu/online", online
+    if listed := _NODES.search(_printed(facts, NUMACTL)):
+        yield "/sys/devices/system/node/online", listed[1]
     if re.fullmatch(r"[1-9]\d{0,3}", nodes := rows.get("NUMA node(s)", "")):
         yield "/sys/devices/system/node/online", "0" if nodes == "1" else f"0-{int(nodes) - 1}"
+
+
+CPUPOWER = ("cpupower", "frequency-info")
+_POLICY = re.compile(r"^analyzing CPU (\d{1,4}):\n((?:[ \t].*\n?)*)", re.MULTILINE)
+_GOVERNOR = re.compile(r'The governor "(\w{1,32})" may decide')
+_BOOST = re.compile(r"Supported: yes\n\s+Active: (yes|no)")
+_TURBO = {"intel_pstate": ("intel_pstate/no_turbo", {"yes": "0", "no": "1"})}
+_CPB = ("cpufreq/boost", {"yes": "1", "no": "0"})
+
+
+def _of_cpupower(facts: HostFacts) -> Iterator[tuple[str, str]]:
+    """Yield governor and turbo of the processors that cpupower lists: only one by default."""
+    folder = "/sys/devices/system/cpu"
+    for cpu, body in _POLICY.findall(_printed(facts, CPUPOWER)):
+        if governor := _GOVERNOR.search(body):
+            yield f"{folder}/cpufreq/policy{cpu}/scaling_governor", governor[1]
+        if boost := _BOOST.search(body):
+            name, states = _TURBO.get(_rows(body).get("driver", ""), _CPB)
+            yield f"{folder}/{name}", states[boost[1]]
 
 
 SESTATUS = ("sestatus",)
@@ -110,9 +132,7 @@ _ENFORCES = {"enforcing": "1", "permissive": "0"}
 
 
 def _of_sestatus(facts: HostFacts) -> Iterator[tuple[str, str]]:
-    """Yield the mode of SELinux; a kernel with SELinux disabled has no such file, so nothing is
-    derived.
-    """
+    """Yield the mode of SELinux; a kernel with SELinux disabled has no such file."""
     mode = _rows(_printed(facts, SESTATUS)).get("Current mode", "")
     if mode in _ENFORCES:
         yield "/sys/fs/selinux/enforce", _ENFORCES[mode]
@@ -120,7 +140,7 @@ def _of_sestatus(facts: HostFacts) -> Iterator[tuple[str, str]]:
 
 IBSTAT = ("ibstat",)
 DEVINFO = ("ibv_devinfo", "-v")
-OF_ARCHIVES = (DMIDECODE, LSCPU, SESTATUS, IBSTAT, DEVINFO)
+OF_ARCHIVES = (DMIDECODE, LSCPU, NUMACTL, CPUPOWER, SESTATUS, IBSTAT, DEVINFO)
 """Commands about the whole host whose output replaces /sys."""
 _PORT_STATES = {"Down": 1, "Initializing": 2, "Armed": 3, "Active": 4}
 """Numbers of PortInfo.PortState (IBA, 14.2.5.6), as /sys prints them before the word."""
@@ -132,25 +152,19 @@ _HCA = re.compile(r"^hca_id:[ \t]*([\w.-]{1,64})\n((?:[ \t].*\n?|\n)*)", re.MULT
 _HCA_PORT = re.compile(r"^[ \t]+port:\s+(\d{1,3})\n((?:\s+(?!port:)[^\n]*\n?)*)", re.MULTILINE)
 _GID = re.compile(r"^[ \t]+GID\[\s*(\d{1,4})\]:.*, (RoCE v[12]|IB/RoCE v1)\s*$", re.MULTILINE)
 _DRIVERS = {
-    "mlx5": "mlx5_core",
-    "mlx4": "mlx4_core",
-    "hfi1": "hfi1",
-    "irdma": "irdma",
-    "bnxt_re": "bnxt_re",
-}
+    "mlx5": "mlx5_core", "mlx4": "mlx4_core", "hfi1": "hfi1", "irdma": "irdma", "bnxt_re": "bnxt_re"
+}  # fmt: skip
 """Drivers whose devices have kernel names: NAME_NUMBER or NAMENUMBER."""
 _MAKERS = {"0x1d0f": "efa"}
 """Makers with a single RDMA driver, by the PCI number that ibv_devinfo prints."""
 _QUERIED = {
-    "SymbolErrorCounter": "symbol_error",
-    "LinkErrorRecoveryCounter": "link_error_recovery",
-    "LinkDownedCounter": "link_downed",
-    "PortRcvErrors": "port_rcv_errors",
+    "SymbolErrorCounter": "symbol_error", "LinkErrorRecoveryCounter": "link_error_recovery",
+    "LinkDownedCounter": "link_downed", "PortRcvErrors": "port_rcv_errors",
     "PortRcvRemotePhysicalErrors": "port_rcv_remote_physical_errors",
     "PortXmitDiscards": "port_xmit_discards",
     "LocalLinkIntegrityErrors": "local_link_integrity_errors",
     "ExcessiveBufferOverrunErrors": "excessive_buffer_overrun_errors",
-}
+}  # fmt: skip
 _FOLDER = "/sys/class/infiniband"
 
 Files = Iterator[tuple[str, str]]
@@ -181,8 +195,15 @@ def files_of_ib(facts: HostFacts, nics: Iterable[Nic]) -> Files:
                 yield f"{folder}/ports/{port}/{name}", text
             if owner:
                 yield f"{folder}/device/net/{owner.name}/mtu", str(owner.mtu or "")
+                yield from _speed_of(owner, values)
     yield from _of_devinfo(facts, [device for device, _ in _CA.findall(_printed(facts, IBSTAT))])
     yield from _of_perfquery(facts)
+
+
+def _speed_of(owner: Nic, values: dict[str, str]) -> Files:
+    rate = _RATE.fullmatch(values.get("Rate", ""))
+    if rate and values.get("State") == "Active":
+        yield f"/sys/class/net/{owner.name}/speed", f"{float(rate[0]) * 1000:.0f}"
 
 
 def printed_driver(facts: HostFacts, name: str) -> Value:
@@ -205,6 +226,7 @@ def _uevent(facts: HostFacts, device: str, interfaces: Iterable[Nic | None]) -> 
     return "".join(f"{name}={text}\n" for name, text in lines if text)
 
 
+_RATE = re.compile(r"\d{1,4}(\.\d)?", re.ASCII)
 _MAC, _IPOIB_MAC = len("00:11:22:33:44:55"), 20 * 3 - 1
 _LOCAL = 0x02
 """The bit of an EUI-64 that an interface identifier inverts (RFC 4291, appendix A)."""
@@ -224,7 +246,7 @@ def _guid(mac: str) -> str:
 def _of_port(values: dict[str, str], lanes: str) -> Files:
     if layer := values.get("Link layer"):
         yield "link_layer", layer
-    if re.fullmatch(r"\d{1,4}(\.\d)?", rate := values.get("Rate", "")):
+    if _RATE.fullmatch(rate := values.get("Rate", "")):
         yield "rate", f"{rate} Gb/sec ({lanes})" if lanes else f"{rate} Gb/sec"
     if (state := values.get("State", "")) in _PORT_STATES:
         yield "state", f"{_PORT_STATES[state]}: {state.upper().replace('INITIALIZING', 'INIT')}"

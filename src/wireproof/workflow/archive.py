@@ -8,7 +8,7 @@ import os
 import re
 import tarfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Self, cast
 
@@ -254,11 +254,16 @@ def _as_roots(folder: Path, source: Path) -> Iterator[list[Path]]:
             return
         roots = [Path(scratch) / (host or folder.absolute().name) for host in hosts]
         for root, places in zip(roots, hosts.values(), strict=True):
-            (root / COMMANDS).mkdir(parents=True)
-            for place, text in places.items():
-                (root / place).parent.mkdir(parents=True, exist_ok=True)
-                (root / place).write_text(text, encoding="utf-8")
+            if len(places) > _MOST_SECTIONS:
+                raise BadInput(f"{source} has more than {_MOST_SECTIONS} texts for a host.")
+            _write_all(root, places)
         yield roots
+
+
+def _write_all(root: Path, places: Mapping[str, str]) -> None:
+    (root / COMMANDS).mkdir(parents=True)
+    for place, text in places.items():
+        _write(root / place, text)
 
 
 def _texts_of(folder: Path, source: Path) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from wireproof.audit.catalogue import Catalogue, requests, requests_of_instances
-from wireproof.audit.facts import UNKEPT, HostFacts, matches_any
+from wireproof.audit.facts import UNKEPT, WHOSE, HostFacts, matches_any
 from wireproof.audit.interfaces import IP_ADDRESS, IP_ROUTE, driver_of
 from wireproof.audit.machine import machine_of
 from wireproof.audit.pci import LSPCI, adapters_of
@@ -28,9 +28,12 @@ from wireproof.model.record import FactFrame
 from wireproof.workflow.archive import text_of
 from wireproof.workflow.printed_texts import file_called
 
-# --- The output of a program from that of another (systemctl, df).
+# --- The output of a program from that of another (systemctl, df, chronyc, mlnx_qos).
 
 _UNIT = re.compile(r"^[ \t*\u25cf\u25cb\u00d7]*(\S+\.service)[ \t]+(.+)$", re.MULTILINE)
+_LEAP = re.compile(r"^Leap status[ \t]*: (.+?)[ \t]*$", re.MULTILINE)
+_MLNX_ON = re.compile(r"^[ \t]*enabled:?((?:[ \t]+[01]){8})[ \t]*$", re.MULTILINE)
+_SWITCH = {"0": "off", "1": "on"}
 _ALL_UNITS = re.compile(r"^\d{1,6} (?:loaded units|unit files) listed\.", re.MULTILINE)
 
 
@@ -45,27 +48,66 @@ def told_elsewhere(argv: Sequence[str], texts: Mapping[str, str]) -> str:
             template = re.sub(r"@[^.]+", "@", unit)
             return _column(_listed(texts, "list-unit-files"), template, 0, "not-found")
         case ["systemctl", "show", "-p", name, unit]:
-            text = _listed(texts, "show") + "\n\n"
-            blocks = (block for block in text.split("\n\n") if f"\nId={unit}\n" in f"\n{block}\n")
-            matches = (
-                re.search(rf"^{re.escape(name)}=.*$", block, re.MULTILINE) for block in blocks
-            )
-            return next((f"{block[0]}\n" for block in matches if block), "")
+            shown = "\n".join(_shown_of(texts, unit))
+            return _row(rf"^{re.escape(name)}=.*$", shown)
+        case ["timedatectl", *show]:
+            return _by_chrony(texts, alone=not show)
+        case ["dcb", "pfc", "show", "dev", nic]:
+            return _by_mlnx_qos(texts, nic)
         case ["df", "-Pk", folder]:
-            text = next((text for name, text in texts.items() if name.startswith("df_-al")), "")
-            row = re.search(
-                rf"^\S+(?:[ \t]+\S+){{4}}[ \t]+{re.escape(folder)}$", text, re.MULTILINE
-            )
-            return f"{row[0]}\n" if row else ""
+            text = "\n".join(_named(texts, "df_-al.*"))
+            return _row(rf"^\S+(?:[ \t]+\S+){{4}}[ \t]+{re.escape(folder)}$", text)
     return ""
+
+
+def _row(pattern: str, text: str) -> str:
+    row = re.search(pattern, text, re.MULTILINE)
+    return f"{row[0]}\n" if row else ""
+
+
+def _by_chrony(texts: Mapping[str, str], *, alone: bool) -> str:
+    """Return what chrony knows. Unless it is ``alone``, only that it follows no server: if it
+    follows one, what timedatectl itself printed counts.
+    """
+    leaps = _LEAP.findall("".join(_named(texts, r"chronyc(?:_-\w)*_tracking")))
+    follows = leaps[:1] == ["Normal"]
+    known = leaps and (alone or not follows)
+    return f"System clock synchronized: {'yes' if follows else 'no'}\n" if known else ""
+
+
+def _by_mlnx_qos(texts: Mapping[str, str], nic: str) -> str:
+    rows = _MLNX_ON.findall("".join(_named(texts, rf"mlnx_qos_-i_{re.escape(nic)}")))
+    flags = enumerate(rows[0].split() if rows else ())
+    states = " ".join(f"{number}:{_SWITCH[flag]}" for number, flag in flags)
+    return f"prio-pfc {states}\n" if states else ""
+
+
+def _named(texts: Mapping[str, str], name: str) -> list[str]:
+    """Return the texts of files whose names match ``name``."""
+    return [text for called, text in sorted(texts.items()) if re.fullmatch(name, called)]
 
 
 def _listed(texts: Mapping[str, str], what: str) -> str:
     """Return all that systemctl printed about services, without lists of failed units or of other
     types.
     """
-    called = re.compile(rf"systemctl[\w.-]*_{what}(?:_service)?(?:_--all|_--no-pager|_--full)*")
-    return "\n\n".join(text for name, text in sorted(texts.items()) if called.fullmatch(name))
+    options = "(?:_--all|_--no-pager|_--full)*"
+    return "\n\n".join(_named(texts, rf"systemctl[\w.-]*_{what}(?:_service)?{options}"))
+
+
+def _shown_of(texts: Mapping[str, str], unit: str) -> Iterator[str]:
+    """Yield the blocks of ``systemctl show`` about the unit: those with its name, and those without
+    a name in a text that is called after it.
+    """
+    called = re.escape(unit.removesuffix(".service"))
+    for name, text in sorted(texts.items()):
+        if not re.fullmatch(r"systemctl[\w.-]*_show(?:_[\w.@-]*)?", name):
+            continue
+        after = re.search(rf"_{called}(?:\.service)?(?:_|$)", name)
+        for block in text.split("\n\n"):
+            names = re.findall(r"^Id=(.+)$", block, re.MULTILINE)
+            if unit in names or (after and not names):
+                yield block
 
 
 def _column(listing: str, unit: str, column: int, without: str) -> str:
@@ -91,7 +133,7 @@ def facts_kept(
     wanted = requests(known)
     found = read([request for request in wanted if request.kind != "command"])
     first = (
-        *as_kept(folder, with_sysctls(folder, found.frames)),
+        *_with_limits(folder, as_kept(folder, with_sysctls(folder, found.frames))),
         *command_facts(folder, _of_archives(*_of_host(folder))),
     )
     machine = machine_of(HostFacts.of(found.host, first))
@@ -138,13 +180,14 @@ def host_of(folder: Path) -> str:
 
 _MOST_INTERRUPTS = 20_000
 _ALSO = {
+    "cpupower_frequency-info": ("cpupower_-c_all_frequency-info",),
     "ip_-d_address": ("ip_address", "ip_addr"),
     "ip_route_show_table_all": ("ip_route", "ip_route_show"),
     "sestatus": ("sestatus_-v", "sestatus_-b"),
     "lspci_-nnvv": ("lspci_-nnvvv", "lspci_-vvnn", "lspci_-nnv", "lspci_-nnvvk", "lspci_-vvv"),
 }
 """Other commands in archives that print the same facts."""
-_TELL_OF_OTHERS = ("systemctl", "df_-al")
+_TELL_OF_OTHERS = ("systemctl", "df_-al", "chronyc", "mlnx_qos")
 
 
 def command_facts(root: Path, requests: Sequence[FactRequest]) -> list[FactFrame]:
@@ -160,7 +203,8 @@ def command_facts(root: Path, requests: Sequence[FactRequest]) -> list[FactFrame
         if request.kind != "command":
             continue
         name = file_called(request.argv)
-        file = next((kept[also] for also in (name, *_ALSO.get(name, ())) if also in kept), None)
+        names = (name, *_ALSO.get(name, ()), name.removesuffix(".service"))
+        file = next((kept[also] for also in names if also in kept), None)
         text = text_of(file) if file is not None else told_elsewhere(request.argv, others) or None
         frames.append(without_secrets(_frame_of(request.argv, text)))
     return frames
@@ -291,6 +335,41 @@ def _lacks_module(path: str, root: Path, loaded: Collection[str]) -> bool:
     if not loaded or name in loaded or (folder / name).exists():
         return False
     return path.endswith("/initstate") or any(one.name not in loaded for one in folder.iterdir())
+
+
+_LIMITS = "/proc/self/limits"
+_OF_LIMITS = {
+    "memlock": ("Max locked memory", 1024), "nofile": ("Max open files", 1),
+    "nproc": ("Max processes", 1), "stack": ("Max stack size", 1024),
+}  # fmt: skip
+"""Rows of /proc/self/limits, and the unit of their values in limits.conf (limits.conf(5))."""
+_LIMIT = re.compile(r"^[ \t]*(?!root\b|#)(\S+)[ \t]+(?:soft|-)[ \t]+(\w+)[ \t]+(\S+)", re.MULTILINE)
+_UNLIMITED = ("unlimited", "infinity", "-1")
+
+
+def _with_limits(root: Path, frames: tuple[FactFrame, ...]) -> tuple[FactFrame, ...]:
+    """Return ``frames`` with the limits of a login, if the archive has no process's limits."""
+    rows = "".join(_limits_of_login(root))
+    if not rows or all(frame.path != _LIMITS or frame.status == "ok" for frame in frames):
+        return frames
+    of_login = FactFrame(rank=0, kind="file", status="ok", path=WHOSE, text="a login (limits.conf)")
+    new = (_said(frame, rows) if frame.path == _LIMITS else frame for frame in frames)
+    return (*new, of_login)
+
+
+def _limits_of_login(root: Path) -> Iterator[str]:
+    """Yield the rows of limits that limits.conf sets for all users. A limit that differs between
+    users is left out.
+    """
+    files = [root / "etc/security/limits.conf", *sorted(root.glob("etc/security/limits.d/*.conf"))]
+    found: dict[str, dict[str, str]] = {}
+    for domain, item, value in _LIMIT.findall("\n".join(text_of(file) or "" for file in files)):
+        found.setdefault(item, {})[domain] = "unlimited" if value in _UNLIMITED else value
+    for item, (name, unit) in _OF_LIMITS.items():
+        values = found.get(item, {})
+        value = values.get("*", "")
+        if len(set(values.values())) == 1 and re.fullmatch(r"unlimited|[0-9]{1,12}", value):
+            yield f"{name:26}{int(value) * unit if value != 'unlimited' else value}\n"
 
 
 _AS_PATH = str.maketrans("./", "/.")

@@ -5,6 +5,7 @@ A file is named after its command in any spelling (``ethtool -g eth0.txt``, ``et
 It may hold several hosts, as pdsh, clush and ansible print them, and several interfaces.
 """
 
+import itertools
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -20,8 +21,8 @@ _UNLIKE = re.compile(r"[^\w\-./]+")
 _ENDING = re.compile(r"\.(?:txt|out|log|json|lst|output)$")
 _APART = re.compile(r"[\s_.-]+")
 _PRINTS = re.compile(
-    r"(dcb|df|dmidecode|ethtool|ibstat|ibv_devinfo|ip|lspci|mlxconfig|mstconfig|opainfo|perfquery"
-    r"|sestatus|sysctl|systemctl|timedatectl|tuned-adm)(?:_.*)?"
+    r"(chronyc|dcb|df|dmidecode|ethtool|ibstat|ibv_devinfo|ip|lspci|mlnx_qos|mlxconfig|mstconfig"
+    r"|opainfo|perfquery|sestatus|sysctl|systemctl|timedatectl|tuned-adm)(?:_.*)?"
 )
 _HOST = r"[A-Za-z0-9][\w.-]{0,252}"
 _PREFIX = re.compile(rf"({_HOST}):(?: (.*)|(\s.*)?)")
@@ -138,9 +139,15 @@ _ETHTOOL = re.compile(r"ethtool[\s_.-]+(?:-{0,2}([a-zA-Z])[\s_.-]+)?([\w.@:-]{1,
 _COUNTERS = re.compile(
     r"perfquery[\s_.-].*?((?:mlx|hfi|qib|ib|ro)[a-z0-9]*?_?\d{1,3})[\s_.-]+(?:-?P[\s_.-]*)?(\d{1,3})"
 )
+_FIRMWARE = re.compile(
+    r"(mlxconfig|mstconfig)[\W_].*?(?:([0-9a-f]{4})[:_.-])?([0-9a-f]{2})[:_.-]([0-9a-f]{2}\.[0-7])"
+    r"[\W_].*"
+)
+"""A query of an adapter's firmware by its PCI address."""
 _WHOLE = {
     "sysctl": "sysctl_-a", "lspci": "lspci_-nnvv", "ibstat": "ibstat", "dmidecode": "dmidecode",
     "sestatus": "sestatus", "opainfo": "opainfo", "lscpu": "lscpu",
+    "numactl": "numactl_--hardware",
 }  # fmt: skip
 """Commands about the whole host: options hardly change what is read from their output."""
 _PAIRS: dict[tuple[str, ...], str] = {
@@ -150,9 +157,17 @@ _PAIRS: dict[tuple[str, ...], str] = {
 _FILES = {
     "cpuinfo": "proc/cpuinfo", "meminfo": "proc/meminfo", "cmdline": "proc/cmdline",
     "modules": "proc/modules", "lsmod": "proc/modules", "interrupts": "proc/interrupts",
-    "os release": "etc/os-release", "limits": "proc/self/limits",
+    "os release": "etc/os-release", "limits": "proc/self/limits", "hostname": "etc/hostname",
+    "limits conf": "etc/security/limits.conf", "slurm conf": "etc/slurm/slurm.conf",
+    "irqbalance": "etc/sysconfig/irqbalance",
 }  # fmt: skip
 """Files that people print, by their words."""
+_GREPPED = re.compile(
+    r"^/((?:sys/(?:module|class|devices/system|kernel)|proc/sys)(?:/(?!\.)[\w.-]{1,64}){1,10}):(.*)$",
+    re.MULTILINE,
+)
+"""A line of ``grep . /sys/module/hfi1/parameters/*``."""
+_MOST_GREPPED = 10_000
 
 
 def file_called(words: Sequence[str]) -> str:
@@ -167,6 +182,9 @@ def places(name: str, text: str) -> Iterator[tuple[str, str]]:
     first = words[0].lower() if words else ""
     if text.startswith("{") and '"ansible_facts"' in text:
         yield from _of_facts(text)
+    elif text.startswith(("/sys/", "/proc/")):
+        lines = itertools.islice(_GREPPED.finditer(text), _MOST_GREPPED)
+        yield from ((line[1], f"{line[2]}\n") for line in lines)
     elif first == "ethtool":
         yield from _of_ethtool(called, text)
     elif first == "uname" and (release := re.search(r"\b\d{1,2}\.\d{1,3}\.\d\S*", text)):
@@ -186,14 +204,25 @@ def _command(called: str, words: list[str]) -> str:
         return whole
     if pair := _PAIRS.get((first, *rest[:1])):
         return pair
+    return _command_of_words(first, rest) or _command_of_ports(called)
+
+
+def _command_of_words(first: str, rest: list[str]) -> str:
+    if first == "cpupower" and "frequency" in rest:
+        return "cpupower_frequency-info"
     if first == "ip" and {"a", "addr", "address"}.intersection(rest):
         return "ip_-d_address"
     if first == "ip" and {"r", "route"}.intersection(rest) and "6" not in rest:
         return "ip_route_show_table_all"
-    if first == "timedatectl" and "show" not in rest:
-        return first
+    return first if first == "timedatectl" and "show" not in rest else ""
+
+
+def _command_of_ports(called: str) -> str:
+    """Return the name of a command about a port or an adapter, or of any other that is read."""
     if counters := _COUNTERS.fullmatch(called):
         return f"perfquery_-C_{counters[1]}_-P_{counters[2]}"
+    if query := _FIRMWARE.fullmatch(called):
+        return f"{query[1]}_-d_{query[2] or '0000'}_{query[3]}_{query[4]}_-e_q"
     name = file_called(called.split())
     return name if _PRINTS.fullmatch(name) and len(name) <= _LONGEST_NAME else ""
 

@@ -15,7 +15,14 @@ import pytest
 from tests.lab.conftest import Build, lab_name, leftovers, programs_in, run, say, topology
 
 from wireproof.lab.cluster import down, open_lab, up
-from wireproof.lab.state import LabState, ProcessId, find_holders, read_state, write_state
+from wireproof.lab.state import (
+    LabState,
+    ProcessId,
+    find_holders,
+    is_alive,
+    read_state,
+    write_state,
+)
 from wireproof.model.errors import BadInput, LabError
 
 pytestmark = pytest.mark.netns
@@ -117,6 +124,7 @@ def test_a_node_is_called_dead_before_the_supervisor_has_noticed(build: Build) -
     assert state is not None
     for name in ("n2", "n3", "n4", "n5", "n6"):
         os.kill(state.nodes[name].pid, signal.SIGKILL)
+        assert wait_until(lambda node=state.nodes[name]: not is_alive(node))
         done = run(lab, name, "true")
         assert done.returncode in {125, 137}  # 137: the node took the command with it
         assert done.returncode == 137 or f"there is no living node '{name}'" in done.stderr

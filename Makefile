@@ -16,13 +16,15 @@ PURE := tests/frozen $(filter-out tests/truth/test_lies.py,$(wildcard tests/trut
         $(addprefix tests/,fuzz contract browser security tune docs api bmc packaging property audit golden unit)
 # A process that ends within a test is not replaced: by files, pytest-xdist then waits for ever.
 IN_TWO := -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
-# Labs and jobs that wait more than they compute, and whose answers hold on a busy machine: beside the former. The rest
-# judges rates, or looks for new listeners of this machine, and has the machine to itself.
-BESIDE := tests/slurm tests/cli/test_tune_hosts.py tests/cli/test_tune_try.py tests/truth/test_lies.py \
-          $(patsubst %,tests/lab/test_%.py,audit_lab docs_lab lab_agent lab_crash lab_nodes lab_rootless lab_ssh) \
-          $(patsubst %,tests/lab/test_%.py,check_names_setting contention study_lab) \
-          $(patsubst %,tests/lab/test_%.py,node_guard prove_lab psm3_lab run_tools stacked_ports tune_lab tune_try_lab) \
-          tests/mpi tests/cli/test_lab_runs.py $(patsubst %,tests/lab/test_%.py,ofi pfc_lab tcp_nic)
+# Labs and jobs that wait more than they compute, and whose answers hold on a busy machine: two chains beside the former,
+# each of half the length; jobs of MPI compute most and are in one of them. The rest judges rates, or looks for new
+# listeners of this machine, and has the machine to itself.
+JOBS := tests/mpi tests/slurm tests/cli/test_tune_hosts.py tests/cli/test_tune_try.py tests/cli/test_lab_runs.py \
+        tests/truth/test_lies.py
+LABS := $(patsubst %,tests/lab/test_%.py,audit_lab docs_lab lab_agent lab_crash lab_nodes lab_rootless lab_ssh) \
+        $(patsubst %,tests/lab/test_%.py,check_names_setting contention study_lab) \
+        $(patsubst %,tests/lab/test_%.py,node_guard prove_lab psm3_lab run_tools stacked_ports tune_lab tune_try_lab) \
+        $(patsubst %,tests/lab/test_%.py,ofi pfc_lab tcp_nic)
 CTEST := WIREPROOF_TEST_MPICH_INCLUDE=$(CURDIR)/.venv/include $(VENV)/ctest --test-dir build --output-on-failure
 # Which tenth of the slow tests `make test` runs: the next with each commit. `make test SLOW_TURN=3` repeats one.
 SLOW_TURN ?= $(shell echo $$(( $$(git rev-list --count HEAD 2>/dev/null || date +%s) % 10 )))
@@ -43,10 +45,12 @@ demo: engine ## a virtual cluster with two planted faults, found and reported (u
 test: engine-tests ## engine, unit, contract, lab and MPI tests, and a tenth of the slow ones (some 25 minutes on 2 cores)
 	$(CTEST) --timeout 300
 	@echo "slow tests, turn $(SLOW_TURN) of 10: make test SLOW_TURN=$(SLOW_TURN) repeats it"
-	$(TURN) $(BESIDE) >build/beside.log 2>&1 & beside=$$!; \
+	$(TURN) $(JOBS) >build/jobs.log 2>&1 & jobs=$$!; \
+	    $(TURN) $(LABS) >build/labs.log 2>&1 & labs=$$!; \
 	    $(TURN) $(IN_TWO) $(PURE); pure=$$?; \
-	    wait $$beside; beside=$$?; cat build/beside.log; exit $$((pure | beside))
-	$(TURN) $(addprefix --ignore=,$(PURE) $(BESIDE))
+	    wait $$jobs; jobs=$$?; wait $$labs; labs=$$?; \
+	    cat build/jobs.log build/labs.log; exit $$((pure | jobs | labs))
+	$(TURN) $(addprefix --ignore=,$(PURE) $(JOBS) $(LABS))
 
 .PHONY: quick
 quick: .venv/.lint engine ## what a change needs before its commit: lint, types, sizes, the tests that reach it (a minute)

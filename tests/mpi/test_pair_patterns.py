@@ -15,8 +15,8 @@ from wireproof.model.record import PointRecord
 
 SHORT = Policy(
     point_budget_ms=60,
-    point_deadline_ms=30_000,
-    run_deadline_ms=90_000,
+    point_deadline_ms=60_000,
+    run_deadline_ms=150_000,
     yield_=1,
     warmup_min_operations=100,
 )

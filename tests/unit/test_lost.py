@@ -11,7 +11,7 @@ from wireproof.instrument.launcher_messages import scheduler_ended
 from wireproof.instrument.lost import SignsOfLife, lost_ranks
 from wireproof.model.frames import decode_frame
 from wireproof.model.plan import Plan, Point, RankPlace, Transport
-from wireproof.model.record import EngineError, Frame, Host
+from wireproof.model.record import EngineError, Frame, Host, Start
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "lost"
 NOBODY_NAMED = {
@@ -261,6 +261,21 @@ def test_survivors_name_the_peer_that_closed_not_each_other() -> None:
         code="tcp-absent", message="ranks 1 2 did not come to 10.0.0.1:4 within 60000 ms", rank=0
     )
     assert set(lost("", frames=[absent])) == {1, 2}
+
+
+@pytest.mark.parametrize("started", [False, True])
+def test_a_connection_that_breaks_before_the_first_point_may_be_an_mtu(started: bool) -> None:
+    talk = (
+        "wireproof-engine: rank 2 on n3 between points: tcp-lost: rank 0 lost the connection:"
+        " Connection timed out\n"
+        "wireproof-engine: rank 0 on n1 between points: tcp-lost: rank 2 lost the connection:"
+        " Connection reset by peer\n"
+    )
+    error = EngineError(code="tcp-lost", message="rank 2 lost the connection: reset", rank=0)
+    frames: list[Frame] = [Start(id=10), error] if started else [error]
+    ending = classify(plan_of(), frames, talk.encode(), 1)
+    assert ending.ended == "rank-lost"
+    assert ("MTU" in ending.reason) != started
 
 
 def test_the_scheduler_is_nobodys_fault() -> None:

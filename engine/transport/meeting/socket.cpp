@@ -286,7 +286,7 @@ std::string sentence(Transfer transfer) {
     case Transfer::failed:
       break;
   }
-  return std::string("connection failed: ") + std::strerror(errno);
+  return std::string("lost the connection: ") + std::strerror(errno);
 }
 
 }  // namespace wireproof::tcp

@@ -26,7 +26,7 @@ std::size_t moved(std::size_t rank, ssize_t result) {
   if (result > 0) return static_cast<std::size_t>(result);
   if (result == 0) lost(rank, sentence(Transfer::closed));
   if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return 0;
-  lost(rank, std::strerror(errno));
+  lost(rank, sentence(Transfer::failed));
 }
 
 /// The data that one rank still has to send.

@@ -72,7 +72,7 @@ void TcpLink::reserve(int slots) {
 std::size_t TcpLink::try_send(const std::byte* source, std::size_t bytes) {
   const ssize_t sent = ::send(connections_.data.descriptor(), source, bytes, MSG_NOSIGNAL);
   if (sent >= 0) return static_cast<std::size_t>(sent);
-  if (!is_pause(errno)) fail("tcp-lost", std::strerror(errno));
+  if (!is_pause(errno)) fail("tcp-lost", sentence(Transfer::failed));
   return 0;
 }
 
@@ -80,7 +80,7 @@ std::size_t TcpLink::try_recv(const Socket& socket, std::byte* sink, std::size_t
   const ssize_t got = ::recv(socket.descriptor(), sink, bytes, 0);
   if (got > 0) return static_cast<std::size_t>(got);
   if (got == 0) fail("tcp-lost", "closed the connection (its process ended)");
-  if (!is_pause(errno)) fail("tcp-lost", std::strerror(errno));
+  if (!is_pause(errno)) fail("tcp-lost", sentence(Transfer::failed));
   return 0;
 }
 
@@ -179,7 +179,7 @@ void TcpLink::send_ack() {
   const std::byte token{};
   Patience patience(*this, Awaited::nothing);
   while (::send(connections_.acknowledgement.descriptor(), &token, 1, MSG_NOSIGNAL) != 1) {
-    if (!is_pause(errno)) fail("tcp-lost", std::strerror(errno));
+    if (!is_pause(errno)) fail("tcp-lost", sentence(Transfer::failed));
     progress() ? patience.moved() : patience.nothing_moved();
   }
 }

@@ -14,7 +14,13 @@ from pathlib import Path
 import msgspec
 
 from wireproof.files.hostile import read_bounded
-from wireproof.instrument.ending import Ending, classify, missing_points, under_way
+from wireproof.instrument.ending import (
+    Ending,
+    classify,
+    missing_points,
+    under_way,
+    unreachable,
+)
 from wireproof.instrument.folder import DiskFull, RunFolder, open_folder
 from wireproof.instrument.lost import SignsOfLife
 from wireproof.instrument.plan_text import write_plan
@@ -89,19 +95,6 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
         return self.ending.ended == "done"
 
 
-def _candidates(plan: Plan) -> str:
-    """Return what to check if ranks on several hosts start but never connect."""
-    hosts = list(dict.fromkeys(rank.host for rank in plan.ranks))
-    if plan.transport.kind in ("null", "model") or len(hosts) < 2:
-        return ""
-    return (
-        ": the ranks may not reach each other. Candidates: a firewall, an address that two hosts"
-        " have, addresses that are translated or lead to another network, or an MTU that small"
-        f" frames pass and large ones do not (from {hosts[0]} try `ping -M do -s 8972` to the"
-        f" address of {hosts[1]} on the measured network; 8972 is an MTU of 9000 less 28)"
-    )
-
-
 class _Recorder:
     """Handles the engine's output: frames go to the folder and to ``on_frame``, other output to the
     log, times to the watch.
@@ -123,7 +116,7 @@ class _Recorder:
         self._deadline_s = recording.deadline_s or own
         self._until = self._begun + START_SECONDS
         self._waiting_for = (
-            f"no frame came within {START_SECONDS:.0f} s of the start" + _candidates(plan)
+            f"no frame came within {START_SECONDS:.0f} s of the start" + unreachable(plan)
         )
 
     def take(self, channel: str, data: bytes) -> None:
@@ -175,7 +168,7 @@ class _Recorder:
             silent = f"the engine was silent for {silent_s:.0f} s"
             if isinstance(frame, Open):
                 self._meanwhile.clear()
-                silent += _candidates(self.plan)
+                silent += unreachable(self.plan)
             self._set(now + silent_s, silent)
         elif isinstance(frame, Close):
             self._set(now + SLACK_SECONDS, "the engine did not end after its last frame")

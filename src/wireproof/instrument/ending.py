@@ -15,7 +15,7 @@ from wireproof.model.record import Close, EngineError, Frame, Host, Open, PointR
 from wireproof.model.run import Ended, Missing, MissingCode, missing_code
 from wireproof.model.secrets import clean_text
 
-__all__ = ["Ending", "classify", "clean_text", "missing_points", "under_way"]
+__all__ = ["Ending", "classify", "clean_text", "missing_points", "under_way", "unreachable"]
 
 _SIGNALS = (
     re.compile(r"KILLED BY SIGNAL: (\d{1,9})"),
@@ -125,6 +125,20 @@ def _lost(number: int, talk: str, frames: Sequence[Frame], what: str = "the laun
     return f"{what} was killed by {name}"
 
 
+def unreachable(plan: Plan) -> str:
+    """Return what to check if ranks on several hosts start but never connect."""
+    hosts = {rank.host: rank for rank in reversed(plan.ranks)}
+    if plan.transport.kind in ("null", "model") or len(hosts) < 2:
+        return ""
+    far, near = list(hosts)[-2:]
+    return (
+        ": the ranks may not reach each other. Candidates: a firewall, an address that two hosts"
+        " have, addresses that are translated or lead to another network, or an MTU that small"
+        f" frames pass and large ones do not (on {near} try `ping -M do -s 8972"
+        f" {hosts[far].address or far}`; 8972 is an MTU of 9000 less 28)"
+    )
+
+
 def _at(culprit: int | None, plan: Plan) -> str:
     point = next((point for point in plan.points if point.id == culprit), None)
     if point is None:
@@ -225,7 +239,10 @@ def _without_names(
         return Ending(ended="failed", reason=f"{close.failed} of {close.points} points failed")
     where = _at(culprit, plan) if culprit is not None else ""
     what = "the engine" if plan.transport.kind in ("null", "model") else "the launcher"
-    ended, reason = _by_engine(errors) or _by_launcher(frames, errors, talk, exit_status, what)
+    hint = unreachable(plan) if culprit is None and not sealed_points(frames) else ""
+    ended, reason = _by_engine(errors) or _by_launcher(
+        frames, errors, talk, exit_status, what, hint
+    )
     return Ending(ended=ended, reason=reason + where, culprit=culprit)
 
 
@@ -249,14 +266,17 @@ def _by_launcher(
     talk: bytes,
     exit_status: int | None,
     what: str,
+    hint: str,
 ) -> tuple[Ended, str]:
-    """Return what the launcher reports: a signal, or why nothing started."""
+    """Return what the launcher reports: a signal, or why nothing started. ``hint``: what may break
+    a connection between ranks of which none was killed.
+    """
     text = talk.decode("utf-8", "replace")
     number = _signal_seen(exit_status, text)
     if number is not None:
         return "rank-lost", _lost(number, text, frames, what)
     if errors:
-        return "rank-lost", _sentence(errors[0])
+        return "rank-lost", _sentence(errors[0]) + hint
     status = f"exit status {exit_status}" if exit_status is not None else "no exit status"
     said = _causes_in(talk)
     if not any(isinstance(frame, Open) for frame in frames):

@@ -34,6 +34,7 @@ def test_without_an_mtu_both_usual_ones_are_shown() -> None:
     assert "MTU unknown: 9000 assumed" in done.stdout
     assert "99.38 % of attainable at MTU 1500" in done.stdout
     assert "at MTU 1500" not in wireproof("explain", "12GB/s", "--link", "edr").stdout
+    assert "at MTU 1500" not in wireproof("explain", "3.9GB/s", "--link", "ipofabric-opa100").stdout
 
 
 def test_number_and_unit_may_be_two_words() -> None:

@@ -134,7 +134,7 @@ def locate(
 
 COMPARE_OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["results"], type=PathName(path_type=Path), metavar="A B...", nargs=-1),
-    choice("--against", ["nodes", "ranks"], "show each number against this count, without ratios."),
+    choice("--against", ["nodes", "ranks"], "show how each number grows with this count."),
     text("--nodes", "N,N,..", "nodes of each result, in order: for logs that do not state them."),
     file("--plot", "with --against: write the curves as one SVG."),
     flag("--all everything", "also show what is not compared, and why; every message size."),

@@ -143,9 +143,9 @@ def _shares(rate: Decimal, link: LinkClaim, link_limits: Limits, warnings: list[
 
 def _at_usual_mtu(rate: Decimal, link: LinkClaim) -> list[str]:
     """Return the shares at MTU 1500 too, because most Ethernets use it and the largest MTU is too
-    optimistic for them.
+    optimistic for them; IP over InfiniBand or Omni-Path has no such MTU.
     """
-    if link.protocol != "tcp" or link.mtu is not None:
+    if link.protocol != "tcp" or link.mtu is not None or link.kind.startswith("ipo"):
         return []
     usual = shares(rate, msgspec.structs.replace(link, mtu=1500))
     return [f"{row.arithmetic} at MTU 1500" for row in usual if row.label == "attainable"]

@@ -88,12 +88,8 @@ def _short_of(
 ) -> None:
     """``shares``: the share of attainable that each size which shows the rate reached."""
     share, reached = _share(case), max(shares)
-    text = (
-        f"{throughput(best)} is {best / attainable:.1%} of the attainable "
-        f"{throughput(attainable)}; at least {share:.0%} is expected of {case.kind}"
-    )
-    if closest.wait_ns and case.start_ns is not None:
-        text += f", less {HANDSHAKE} starts of {short_time(case.start_ns)}"
+    part = f"{best / attainable:.1%} of the attainable {throughput(attainable)}"
+    text = f"{throughput(best)} is {part}"
     evidence: Evidence = {
         "goodput_bytes_per_s": best,
         "attainable_bytes_per_s": attainable,
@@ -107,6 +103,9 @@ def _short_of(
         severity: Severity = "note" if enough else "inconclusive" if by_core else "fail"
         case.add("below-expectation", severity, f"{text}; {guide_text}", evidence)
         return
+    text += f"; at least {share:.0%} is expected of {case.kind}"
+    if closest.wait_ns and case.start_ns is not None:
+        text += f", less {HANDSHAKE} starts of {short_time(case.start_ns)}"
     why = as_slow or allowance(case, bounds, shares, closest)
     severity = "inconclusive"
     if not why:

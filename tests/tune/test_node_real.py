@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from tests.tune.node import Machine, change, end_timers, request, statement, wait_until
 
+from wireproof.tune.allowed import coupled_with
+
 pytestmark = [pytest.mark.engine, pytest.mark.netns, pytest.mark.root]
 
 SETUP = (
@@ -89,6 +91,17 @@ def test_milliseconds_come_back_with_their_seconds(namespace: Namespace) -> None
     assert (applied.status, namespace.text(milliseconds)) == (0, "7000\n")
     assert namespace.run("revert").status == 0
     assert namespace.text(milliseconds) == "1500\n"
+
+
+@pytest.mark.parametrize("mtu", [1400, 9000])
+def test_an_mtu_of_ipv6_comes_back_with_that_of_the_link(mtu: int, namespace: Namespace) -> None:
+    link, ipv6 = "/sys/class/net/v0/mtu", "proc/sys/net/ipv6/conf/v0/mtu"
+    namespace.said("sh", "-c", f"echo 1300 > /{ipv6}")
+    coupled = coupled_with(link)
+    assert namespace.run("apply", text=request(change(link, mtu, coupled=coupled))).status == 0
+    assert namespace.text(ipv6) != "1300\n"
+    assert namespace.run("revert").status == 0
+    assert namespace.text(ipv6) == "1300\n"
 
 
 @pytest.mark.parametrize(

@@ -311,6 +311,8 @@ def coupled_with(path: str) -> tuple[str, ...]:
     for group in _GROUPS:
         if path in group:
             return tuple(other for other in group if other != path)
+    if device := re.fullmatch(r"/sys/class/net/([^/]+)/mtu", path):
+        return (f"{_IPV6}{device[1]}/mtu",)  # follows the link's (addrconf_notify)
     coarse = path.removesuffix("_ms")
     if path.startswith("/proc/sys/net/") and coarse.rpartition("/")[2] in _COARSE:
         return (f"{coarse}_ms" if path == coarse else coarse,)

@@ -166,6 +166,47 @@ def test_an_archive_of_too_many_files_is_refused(
             audited(archive)
 
 
+def test_members_are_counted_before_the_first_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The members of an archive are counted before the first is written.
+
+    To write 100,000 files takes minutes, and to count them a few seconds.
+    """
+    written = list[str]()
+    many = [member(f"etc/{number}", tarfile.REGTYPE) for number in range(20)]
+    archive = packed(tmp_path / "s.tar.gz", *many)
+    monkeypatch.setattr(
+        tarfile.TarFile, "extract", lambda _, one, *given, **named: written.append(one.name)
+    )
+    monkeypatch.setattr("wireproof.workflow.archive._MOST_FILES", 10)
+    with pytest.raises(BadInput, match="10 files"):
+        audited(archive)
+    assert written == []
+
+
+@pytest.mark.parametrize("packing", ["folder", "archive"])
+def test_a_part_of_a_supportconfig_is_read_whole_or_named(
+    packing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A part of a supportconfig that is too large is refused, never cut.
+
+    The setting that counts may be at its end.
+    """
+    folder = tmp_path / "scc_h_210101_0101"
+    folder.mkdir()
+    (folder / "basic-environment.txt").write_text("x\n" * 400)
+    (folder / "env.txt").write_text("y\n" * 600)
+    source = folder
+    if packing == "archive":
+        source = tmp_path / "scc.tar.gz"
+        with tarfile.open(source, "w:gz") as archive:
+            archive.add(folder, folder.name)
+    monkeypatch.setattr("wireproof.workflow.archive._LARGEST_PART", 1000)
+    with pytest.raises(BadInput, match=r"env\.txt in .*scc_h_210101_0101"):
+        audited(source)
+
+
 @pytest.mark.parametrize("cut", [0.0, 0.01, 0.3, 0.6])
 @pytest.mark.parametrize("mode", ["gz", "xz", "bz2"])
 def test_an_archive_that_is_cut_off_is_refused(cut: float, mode: str, tmp_path: Path) -> None:

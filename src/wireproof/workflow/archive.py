@@ -3,6 +3,7 @@ from a folder of texts, for ``audit --from``.
 """
 
 import contextlib
+import errno
 import lzma
 import os
 import re
@@ -14,7 +15,7 @@ from typing import BinaryIO, Self, cast
 
 from wireproof.files.bounded import Unpacked
 from wireproof.files.held import temporary_folder
-from wireproof.files.hostile import open_regular
+from wireproof.files.hostile import open_regular, read_bounded
 from wireproof.model.errors import BadInput
 from wireproof.workflow.printed_texts import (
     COMMANDS,
@@ -64,11 +65,15 @@ def lay_out(source: Path, folder: Path) -> None:
 def _all_places(source: Path) -> Iterator[tuple[PurePosixPath, str]]:
     for text in sorted(source.glob("*.txt")):
         try:
-            with open_regular(text, follow=False) as file:
-                content = file.read(_LARGEST_PART).decode("utf-8", "replace")
-        except OSError:
+            content = read_bounded(text, _LARGEST_PART, follow=False)
+        except OSError as error:
+            if error.errno == errno.EFBIG:
+                raise BadInput(
+                    f"{text.name} in {source} is larger than {_LARGEST_PART >> 20} MiB: shorten it,"
+                    " or give the supportconfig without it."
+                ) from error
             continue
-        yield from _places(content)
+        yield from _places(content.decode("utf-8", "replace"))
 
 
 def _places(content: str) -> Iterator[tuple[PurePosixPath, str]]:
@@ -303,17 +308,16 @@ def _is_root(folder: Path) -> bool:
 
 
 def _unpack(source: Path, folder: Path) -> None:
-    """Unpack only files that are read: no link, device or path that leads elsewhere."""
-    total = 0
+    """Unpack only files that are read: no link, device or path that leads elsewhere. All members
+    are counted before the first is written, because files cost more time than their headers.
+    """
     try:
         with open_regular(source) as file:
-            stream = cast("BinaryIO", Unpacked(file, _LARGEST_UNPACKED))
-            with tarfile.open(fileobj=stream, mode="r:", tarinfo=_Member) as archive:
-                for member in _members(archive, source):
-                    total += member.size
-                    if total > _LARGEST_ARCHIVE:
-                        raise BadInput(f"{source} unpacks to more than 4 GiB: that is too large.")
-                    archive.extract(member, folder, filter="data")
+            for _ in _members(file, source):
+                pass
+            file.seek(0)
+            for archive, member in _members(file, source):
+                archive.extract(member, folder, filter="data")
     except _DAMAGE as error:
         first, _, more = str(error).partition("\n")  # one line for each compression that was tried
         why = "it is not a tar archive, or is truncated" if more or not first else first
@@ -360,23 +364,29 @@ class _Member(tarfile.TarInfo):
             _Member._within -= 1
 
 
-def _members(archive: tarfile.TarFile, source: Path) -> Iterator[tarfile.TarInfo]:
-    """Yield members one by one, without collecting them as tarfile does."""
-    files = 0
-    for _ in range(_MOST_MEMBERS):
-        member = archive.next()
-        archive.members = []  # type: ignore[attr-defined]
-        if member is None:
-            return
-        if len(archive.pax_headers) > _MOST_HEADERS:
-            raise BadInput(f"{source} has more than {_MOST_HEADERS} headers for all its members.")
-        if member.isreg() and _is_wanted(member.name):
-            files += 1
-            if files > _MOST_FILES:
+def _members(file: BinaryIO, source: Path) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
+    """Yield wanted members one by one, without collecting them as tarfile does."""
+    files = total = 0
+    stream = cast("BinaryIO", Unpacked(file, _LARGEST_UNPACKED))
+    with tarfile.open(fileobj=stream, mode="r:", tarinfo=_Member) as archive:
+        for _ in range(_MOST_MEMBERS):
+            member = archive.next()
+            archive.members = []  # type: ignore[attr-defined]
+            if member is None:
+                return
+            if len(archive.pax_headers) > _MOST_HEADERS:
                 raise BadInput(
-                    f"{source} has more than {_MOST_FILES} files, which no sosreport has."
+                    f"{source} has more than {_MOST_HEADERS} headers for all its members."
                 )
-            yield member
+            if member.isreg() and _is_wanted(member.name):
+                files, total = files + 1, total + member.size
+                if files > _MOST_FILES:
+                    raise BadInput(
+                        f"{source} has more than {_MOST_FILES} files, which no sosreport has."
+                    )
+                if total > _LARGEST_ARCHIVE:
+                    raise BadInput(f"{source} unpacks to more than 4 GiB: that is too large.")
+                yield archive, member
     raise BadInput(f"{source} has more than {_MOST_MEMBERS} members, which no sosreport has.")
 
 

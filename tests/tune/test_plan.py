@@ -284,9 +284,10 @@ def test_what_apply_refuses_is_not_planned(asked, why):
         planned(facts({path: "1"}), asked)
 
 
-def test_a_low_mtu_is_left_to_people():
-    plan = planned(facts({"/sys/class/net/eth1/mtu": "9000"}), "mtu/eth1=1000")
-    assert plan.changes == []
+def test_a_low_mtu_of_a_named_setting_is_not_planned_either():
+    """It was "nothing to change", with status 0."""
+    with pytest.raises(BadInput, match=r"cannot be restored\. Change it by hand"):
+        planned(facts(NIC), "mtu/eth1=1000")
 
 
 def test_a_drop_in_keeps_the_lines_of_earlier_sets_and_replaces_its_own():

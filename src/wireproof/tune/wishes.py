@@ -217,6 +217,8 @@ class _HostWishes:
         if fix is None or not fix.value:
             return self._cannot(entry, instance, reading, None)
         remedy = remedy_with(fix, instance, reading.place, value)
+        if why := _refused(remedy):
+            raise BadInput(f"{why}. Change it by hand.")
         return Wish(entry, instance, remedy, reading, _why_not(remedy, reading))
 
     def _cannot(
@@ -244,6 +246,11 @@ def _why_not(remedy: Remedy, reading: SettingReading) -> str:
         return "its driver does not allow changes ([fixed])"
     if remedy.fix.value and not remedy.value:
         return "its good value depends on a value that could not be read here"
+    return _refused(remedy)
+
+
+def _refused(remedy: Remedy) -> str:
+    """Return why nothing may be written that cannot be undone."""
     if remedy.command:
         return refused_value(remedy.command, remedy.value)
     return refused(remedy.file, remedy.value) if remedy.file and remedy.fix.at_once else ""

@@ -210,13 +210,18 @@ def _reader(path: Path, descriptor: int) -> str:
     source = f"'/proc/self/fd/{descriptor}'"
     if is_parquet(path):
         return f"read_parquet({source})"
+    packed = _PACKED.get(path.suffix.lower(), "none")
     return (
-        f"read_csv({source}, header = true, compression ="
-        f" '{_PACKED.get(path.suffix.lower(), 'none')}')"
+        f"read_csv({source}, header = true, compression = '{packed}', parallel = false,"
+        f" max_line_size = {LONGEST_LINE}, buffer_size = {_BUFFER})"
     )
 
 
 LONGEST_LINE = 1 << 16
+_BUFFER = 1 << 20
+"""DuckDB compares a line with its limit only after it has parsed a whole buffer in many ways. Its
+parallel reader leaves out a line that is longer than a buffer, without an error.
+"""
 
 
 def refuse_no_text(path: Path, file: BinaryIO) -> None:

@@ -9,6 +9,7 @@ from tests.audit.test_sources import answers
 from wireproof.model.errors import BadInput
 from wireproof.workflow import printed_texts
 from wireproof.workflow.archive import opened
+from wireproof.workflow.kept import told_elsewhere
 from wireproof.workflow.printed_texts import places_by_host
 
 COMMANDS = "sos_commands/any/"
@@ -276,6 +277,12 @@ def test_a_wrong_setting_is_found_in_each_form_of_text(
         status[value] = {one.status for one in found.results if one.id == setting}
     assert "fail" in status[wrong]
     assert status[right] == {"pass"}
+
+
+def test_a_long_line_of_chrony_takes_no_time() -> None:
+    """The time grew with the square of the blanks: minutes."""
+    texts = {"chronyc_tracking": f"Leap status : Not{' ' * 200_000}x\n"}
+    assert told_elsewhere(["timedatectl"], texts) == "System clock synchronized: no\n"
 
 
 @pytest.mark.engine

@@ -31,7 +31,7 @@ from wireproof.workflow.printed_texts import file_called
 # --- The output of a program from that of another (systemctl, df, chronyc, mlnx_qos).
 
 _UNIT = re.compile(r"^[ \t*\u25cf\u25cb\u00d7]*(\S+\.service)[ \t]+(.+)$", re.MULTILINE)
-_LEAP = re.compile(r"^Leap status[ \t]*: (.+?)[ \t]*$", re.MULTILINE)
+_LEAP = re.compile(r"^Leap status[ \t]*: (\w+)", re.MULTILINE)
 _MLNX_ON = re.compile(r"^[ \t]*enabled:?((?:[ \t]+[01]){8})[ \t]*$", re.MULTILINE)
 _SWITCH = {"0": "off", "1": "on"}
 _ALL_UNITS = re.compile(r"^\d{1,6} (?:loaded units|unit files) listed\.", re.MULTILINE)

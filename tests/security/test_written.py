@@ -22,7 +22,9 @@ from wireproof.files import held, hostile
 from wireproof.files.held import held_folder, hold, make_folder
 from wireproof.files.hostile import copy_folder, replace_file
 from wireproof.instrument.folder import open_folder
+from wireproof.lab.state import LabState, read_state, write_state
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
+from wireproof.model.topology import Topology
 from wireproof.store import seal as sealing
 from wireproof.store.snapshot import write_snapshot
 from wireproof.workflow import resume as making
@@ -417,6 +419,26 @@ def test_a_default_acl_lets_no_other_user_write(made: Path, roots: Path, tmp_pat
         assert not [path for path in paths if os.access(path, os.W_OK)]
 
     as_eve(tried)
+
+
+def test_a_lab_of_another_user_is_not_believed(eves: Path) -> None:
+    """No lab is entered whose state another user can have made.
+
+    Eve takes the name of a lab's folder after it was found missing.
+    """
+    made = LabState(
+        name="a",
+        cookie="c",
+        topology=Topology(nodes=("n1",), networks=()),
+        created_unix=1.0,
+        user_namespace=True,
+    )
+    write_state(eves, made)
+    assert read_state(eves) is None
+    os.chown(eves, 0, 0)
+    assert read_state(eves) == made
+    eves.chmod(0o777)
+    assert read_state(eves) is None
 
 
 # --- a file of the user's that is changed in its place

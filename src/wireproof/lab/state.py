@@ -94,8 +94,10 @@ def state_root(environment: Mapping[str, str] | None = None, *, create: bool = F
 
 def read_state(folder: Path) -> LabState | None:
     """Return the state in the folder; None if the file is missing or invalid, because its creator
-    died early.
+    died early, or if another user can have made it.
     """
+    if not _private(folder):
+        return None
     with contextlib.suppress(OSError, msgspec.DecodeError, msgspec.ValidationError):
         return msgspec.json.decode((folder / FILE).read_bytes(), type=LabState)
     return None

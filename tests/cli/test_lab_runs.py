@@ -38,8 +38,16 @@ def lab(tmp_path: Path) -> Iterator[str]:
     assert name not in wireproof("lab", "status").stdout
 
 
-def engines() -> set[int]:
-    """Process ids of engines on this machine, lab nodes included."""
+def namespace(process: int | str) -> str:
+    """The network namespace of a process; "" if it has ended."""
+    try:
+        return os.readlink(f"/proc/{process}/ns/net")
+    except OSError:
+        return ""
+
+
+def engines(places: set[str]) -> set[int]:
+    """Process ids of engines in the network namespaces ``places``."""
     found = set()
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -47,15 +55,21 @@ def engines() -> set[int]:
                 name = (entry / "comm").read_text()
             except OSError:
                 continue
-            if name.startswith("wireproof-engin"):
+            if name.startswith("wireproof-engin") and namespace(entry.name) in places:
                 found.add(int(entry.name))
     return found
 
 
-def wait_until_gone(before: set[int]) -> None:
-    deadline = time.monotonic() + 30
-    while engines() - before:
-        assert time.monotonic() < deadline, f"left behind: {engines() - before}"
+def places_of(lab: str) -> set[str]:
+    link = ("--", "readlink", "/proc/self/ns/net")
+    return {wireproof("lab", "exec", lab, node, *link).stdout.strip() for node in ("n1", "n2")}
+
+
+def wait_until_gone(lab: str) -> None:
+    """No engine is left in the lab, whatever other tests have started."""
+    places, deadline = places_of(lab), time.monotonic() + 30
+    while left := engines(places):
+        assert time.monotonic() < deadline, f"left behind: {left}"
         time.sleep(0.2)
 
 
@@ -141,7 +155,7 @@ def sealed(out: Path) -> list[int]:
 
 
 def test_a_nic_that_goes_down_while_it_is_measured(lab: str, tmp_path: Path) -> None:
-    before, out = engines(), tmp_path / "run"
+    out = tmp_path / "run"
     process = start(lab, out)
     assert wireproof("lab", "fault", lab, "n2", "down").returncode == 0
     said = process.communicate(timeout=150)
@@ -150,21 +164,22 @@ def test_a_nic_that_goes_down_while_it_is_measured(lab: str, tmp_path: Path) -> 
     kept = sealed(out)
     assert 3 <= len(kept) < 120
     assert "points-missing" in said[0] or "not measured" in said[0]
-    wait_until_gone(before)
+    wait_until_gone(lab)
 
 
 def test_a_killed_wireproof_leaves_no_engine_and_is_resumed(lab: str, tmp_path: Path) -> None:
-    before, out = engines(), tmp_path / "run"
+    out = tmp_path / "run"
     process = start(lab, out)
+    assert engines(places_of(lab))
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=60)
-    wait_until_gone(before)
+    wait_until_gone(lab)
     kept = sealed(out)
     assert len(kept) >= 3
 
 
 def test_ctrl_c_keeps_what_was_sealed(lab: str, tmp_path: Path) -> None:
-    before, out = engines(), tmp_path / "run"
+    out = tmp_path / "run"
     process = start(lab, out)
     process.send_signal(signal.SIGINT)
     said = process.communicate(timeout=60)
@@ -172,4 +187,4 @@ def test_ctrl_c_keeps_what_was_sealed(lab: str, tmp_path: Path) -> None:
     assert "interrupted" in said[1]
     assert len(sealed(out)) >= 3
     assert (out / "run" / "points.parquet").is_file()
-    wait_until_gone(before)
+    wait_until_gone(lab)

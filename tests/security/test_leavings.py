@@ -15,8 +15,8 @@ from tests.records import PROVENANCE, made_plan, opened
 from wireproof.cli.console import Console
 from wireproof.cli.options import deliver
 from wireproof.files.held import temporary_folder
-from wireproof.instrument import Outcome, _candidates, process
-from wireproof.instrument.ending import Ending, classify
+from wireproof.instrument import Outcome, process
+from wireproof.instrument.ending import Ending, classify, unreachable
 from wireproof.instrument.process import hydra_files_removed, scratch
 from wireproof.launch.fanout import HostAnswer
 from wireproof.model.claim import Claim
@@ -164,10 +164,10 @@ def test_a_killed_launcher_is_named_as_the_launcher(status: int) -> None:
 
 
 def test_ranks_that_never_meet_give_the_candidates() -> None:
-    said = _candidates(PLAN)
+    said = unreachable(PLAN)
     for word in ("MTU", "firewall", "translated", "n1", "n2"):
         assert word in said
-    assert _candidates(msgspec.structs.replace(PLAN, transport=Transport(kind="null"))) == ""
+    assert unreachable(msgspec.structs.replace(PLAN, transport=Transport(kind="null"))) == ""
 
 
 def _outcome(

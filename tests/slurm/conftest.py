@@ -5,7 +5,7 @@ the next.
 from collections.abc import Iterator
 
 import pytest
-from tests.slurm.labs import Cluster, cluster
+from tests.slurm.labs import Cluster, cluster, gone
 
 from wireproof.launch.registry import Allocation
 from wireproof.launch.schedulers.slurm_job import JobRequest, allocated
@@ -22,7 +22,7 @@ def here(site: Cluster, monkeypatch: pytest.MonkeyPatch) -> Cluster:
     """The site with its Slurm in our environment; no job may be left in it."""
     for name, value in site.slurm.environment().items():
         monkeypatch.setenv(name, value)
-    assert site.queue() == ""
+    assert gone(site)
     return site
 
 

@@ -64,6 +64,14 @@ class Cluster:
         return self.lab.counters(node, device)["tx_bytes"]
 
 
+def gone(here: Cluster, seconds: float = 15) -> bool:
+    """No job is left in the queue before the time is over: Slurm lists a job while it ends."""
+    until = time.monotonic() + seconds
+    while here.queue() and time.monotonic() < until:
+        time.sleep(0.1)
+    return here.queue() == ""
+
+
 def _control(slurm: LabSlurm, *words: str) -> None:
     """Change Slurm's state. Raise ``LabError`` if it refuses."""
     done = slurm.run(["scontrol", "update", *words])

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.slurm.labs import Cluster, drain, undrain
+from tests.slurm.labs import Cluster, drain, gone, undrain
 
 from wireproof.launch.registry import Allocation
 from wireproof.launch.schedulers.slurm_job import (
@@ -27,14 +27,6 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 
 pytestmark = [pytest.mark.slurm, pytest.mark.engine]
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def gone(here: Cluster, seconds: float = 15) -> bool:
-    """No job is left in the queue before the time is over."""
-    until = time.monotonic() + seconds
-    while here.queue() and time.monotonic() < until:
-        time.sleep(0.1)
-    return here.queue() == ""
 
 
 def test_nodes_are_had_and_given_back(here: Cluster) -> None:

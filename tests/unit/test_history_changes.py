@@ -202,7 +202,7 @@ def test_what_was_held_against_nothing_is_undecided(count: int) -> None:
     lines = regression_lines(known[-1].id, worse, len(good_before(known)))
     assert "3 passing results of these hosts are needed, there " in (lines[0])
     shown = document_text(trend_document(trends(known), lines, "inconclusive"))
-    assert "4 results or more" in shown
+    assert "4 or more results" in shown
 
 
 def test_three_good_results_are_enough_to_hold_the_newest_against() -> None:

@@ -185,7 +185,7 @@ def _unread(block: Rows) -> Series:
         unit="",
         incomplete=(
             f"line {first}: {counted(len(block.fields), 'row')} of {_width(block)} columns without"
-            " a heading: the text does not tell which program printed them, and in which unit"
+            " a heading: the text does not show which program printed them, or in which unit"
         ),
         first_line=first,
         last_line=block.last_line,

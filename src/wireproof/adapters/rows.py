@@ -155,8 +155,8 @@ def rows_below(
     row: Callable[[str], list[str] | What | None],
     ends: Callable[[str], bool],
 ) -> Rows:
-    """Return the rows from line index ``first`` on, as ``row(line)`` reads them: the words of a
-    row, the kind of a line that is none, or None for a line that is not the table's.
+    """Return the rows from line index ``first`` on, as ``row(line)`` reads them. It returns the
+    words of a row, the kind of a line that is not a row, or None for a line outside the table.
 
     A row on a last line without a line end may have lost digits: it is cut. ``ends(line)`` returns
     True if the table ended before a line that is not the table's.

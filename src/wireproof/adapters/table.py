@@ -350,9 +350,7 @@ def _series(page: Page, heading: int, rows: Rows, group: ColumnGroup, several: i
     good = sorted(filter(None, points), key=lambda point: point.message_bytes)
     tool, benchmark = _hint(page, heading, group.label)
     names = ", ".join(column.name for _, column in group.places if column.name)
-    notes = [
-        "a bare table: the text does not tell which program printed it and how it was measured"
-    ]
+    notes = ["a bare table: the text does not show which program printed it or how it was measured"]
     if several > 1:
         notes.append(f"one of {several} tables side by side: {group.label or names}"[:400])
     return _test(benchmark, good).series(

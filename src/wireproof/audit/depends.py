@@ -89,7 +89,7 @@ class _Model:
 
 
 def _part(frame: FactFrame | None, keys: _Keys) -> object:
-    """Return what a result can depend on of an answer: all of it, or the lines with a key."""
+    """Return the part of an answer that a result can depend on: all, or the lines with a key."""
     if frame is None or keys is None or "\0" in frame.text:
         return None if frame is None else (frame.text, frame.reason, frame.exit_status)
     there = [key for key in keys if key in frame.text]

@@ -164,7 +164,7 @@ def compare(
     (hosts, MPI, MTU, driver, settings) are listed. Exit status: 0 no number of B is worse, 1 a
     number is worse by more than 3 %, 3 undecided or nothing to compare.
 
-    With three results or more, with --nodes or with --against: each number against the count of
+    With three or more results, with --nodes or with --against: each number against the count of
     nodes or ranks, as a table and a curve. Exit status: 0; 3 if no number exists at two counts.
     """
     from wireproof.report.figure.file import standalone

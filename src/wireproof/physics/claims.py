@@ -239,8 +239,8 @@ def _of_protocol(protocol: Protocol, rate: float | None) -> LinkClaim:
 
 
 def _in_rails(protocol: str, rate: float) -> tuple[int, float] | None:
-    """Return (rails, Gb/s of each) of a rate above the fastest port of its family; None if a port
-    may have it.
+    """Return (rails, Gb/s of each) for a rate above the fastest port of its family; None if a
+    single port can reach it.
     """
     if rate <= _MOST_OF_ONE.get(protocol, _MOST_GBPS):
         return None

@@ -21,7 +21,7 @@ from wireproof.model.record import FactFrame
 from wireproof.model.secrets import masked
 
 SETTINGS = "settings.snapshot"
-"""The snapshot of the hosts' settings, in a result's folder, which may be a stranger's: no link."""
+"""Snapshot of the hosts' settings in a result's folder. The folder is untrusted: no links."""
 _VERSION = 2
 """Version 2 added the exit status of commands and whether a text was cut; version 1 is
 still read.

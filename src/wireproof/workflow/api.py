@@ -64,8 +64,8 @@ _DEFAULTS: dict[str, Any] = {
 
 def _with_options(*names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Give a function the keywords ``names`` and the common keywords: the options of the groups
-    target and link, ``budget``, ``out`` ..., and ``environment``, the variables in which an
-    allocation is looked for, by default those of this process.
+    target and link, ``budget``, ``out`` ..., and ``environment``, the variables in which
+    wireproof looks for an allocation, by default those of this process.
 
     Its signature shows these keywords, with defaults from the table of options. A wrong name is a
     TypeError.
@@ -102,7 +102,7 @@ def audit(
     """Read the settings that a fabric depends on, and report those that are wrong on the hosts, on
     this machine alone, or in ``source`` (a snapshot, a folder with a host's files, a sosreport).
 
-    ``only``: settings by name; without them all. ``site``: a TOML file with the site's decisions.
+    ``only``: settings by name; default: all. ``site``: a TOML file with the site's decisions.
     ``against``: a golden host, a snapshot or a result to compare the hosts with, instead of the
     catalogue. The result is what ``wireproof audit --json`` prints. Raises ``BadInput`` for options
     that cannot be used and ``CouldNotMeasure`` if no host responds.
@@ -227,7 +227,7 @@ def _storage(options: Asked) -> Storage:
 
 
 def environment_of(options: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return the variables in which an allocation is looked for."""
+    """Return the environment in which wireproof looks for an allocation."""
     given = options.get("environment")
     return own_environment() if given is None else given
 
@@ -249,7 +249,7 @@ def tune_plan(
     """Return the changes that correct failing settings on the hosts, on this machine alone, or in
     ``source``.
 
-    ``asked``: settings by name, ``SETTING=VALUE``, or a sysctl with its value; without them all
+    ``asked``: settings by name, ``SETTING=VALUE``, or a sysctl with its value; default: all
     settings that fail. ``root``: files of this machine below that folder. Nothing is changed.
     Raises ``BadInput`` for an unknown setting and ``CouldNotMeasure`` if no host responds.
     """

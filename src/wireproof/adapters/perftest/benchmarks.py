@@ -212,8 +212,8 @@ def _amount(request: ToolRequest) -> list[str]:
     seconds, omitted = request.seconds, request.omit_seconds
     if seconds is None and omitted is not None:
         raise BadInput(
-            f"{request.program} leaves seconds out only of a run of given duration: request "
-            "seconds."
+            f"{request.program} can omit seconds only from a run with a fixed duration: "
+            "request seconds."
         )
     if seconds is not None and request.iterations is not None:
         raise BadInput(f"{request.program} runs for seconds or for iterations, not both.")

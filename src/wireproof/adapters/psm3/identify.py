@@ -291,7 +291,7 @@ _HEX = re.compile(r"[0-9a-f]{1,8}", re.ASCII)
 
 
 class _Text:
-    """One text, reduced to the lines that may be read."""
+    """A text, reduced to the lines that may be read."""
 
     def __init__(self, text: str, source: str) -> None:
         self.source = source

@@ -185,7 +185,7 @@ def modprobe(fragment: Fragment) -> Iterator[Broken]:
 
 
 def _command(fragment: Fragment, line: WrittenLine, words: Sequence[str]) -> Iterator[Broken]:
-    """Judge a line that is no ``options``; among the sentences of a document, misspellings only."""
+    """Judge a line other than ``options``; in a document's prose, report only misspellings."""
     if words[0] in COMMANDS or (fragment.expanded and words[0].startswith("$")):
         return
     command = Part(line, line.text.index(words[0]), words[0])

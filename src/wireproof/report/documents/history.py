@@ -181,7 +181,7 @@ def _trend(trend: Trend) -> Iterator[Part]:
     if trend.changes:
         yield Findings(tuple(_change(change) for change in trend.changes))
     if len(trend.values) < 2 * FEWEST:
-        yield Text(f"a change shows in {2 * FEWEST} results or more", "note")
+        yield Text(f"a change shows in {2 * FEWEST} or more results", "note")
 
 
 def _change(change: NumberChange) -> Item:

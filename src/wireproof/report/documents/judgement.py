@@ -69,8 +69,8 @@ def judgement_document(
 ) -> Document:
     """Return all series; if ``brief``, only series that do not pass have a section.
 
-    ``answer``: the answer over all files; "" for that of the only series. ``advice``: what to do
-    next, by code of a reason.
+    ``answer``: the answer for all files; "" uses the answer of the only series. ``advice``: the
+    next action, by code of a reason.
     """
     parts: list[Part] = []
     if found.errors:

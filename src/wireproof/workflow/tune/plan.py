@@ -93,7 +93,7 @@ _OSTREE = FactRequest(kind="file", path="/run/ostree-booted")
 
 @dataclass(frozen=True)
 class PlanSpecification:
-    """``asked``: settings by name, some with a value; without them all that fail.
+    """``asked``: settings by name, some with a value; default: all that fail.
 
     ``source``: a snapshot, a folder with a host's files, or a sosreport, instead of the target's
     hosts. ``root``: files of this machine are read and changed below this folder. ``skip``:

@@ -145,6 +145,12 @@ def test_a_run_without_its_summary_has_no_point() -> None:
             assert not series.points
 
 
+def test_what_a_client_wrote_and_no_server_received_is_no_result() -> None:
+    lost = SUMMARY.replace("1.09 GBytes   939 Mbits/sec ", "0.00 Bytes  0.00 bits/sec ")
+    series = one(HEAD + TABLE + lost + "\niperf Done.\n")
+    assert (series.points, series.incomplete) == ([], "no payload arrived")
+
+
 def test_a_run_without_its_summary_says_what_its_intervals_carried() -> None:
     rows = "".join(
         f"[  4]   {at}.00-{at + 1}.00   sec   112 MBytes   94{at} Mbits/sec    0   221 KBytes\n"

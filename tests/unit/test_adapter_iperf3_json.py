@@ -107,6 +107,17 @@ def test_the_first_versions_have_no_sums() -> None:
     assert not one(json.dumps(document(streams=[stream, {"receiver": {}}]))).points
 
 
+def test_what_a_client_wrote_and_no_server_received_is_no_result() -> None:
+    """A path that drops large frames: the client's kernel took 79,640 bytes, and none arrived."""
+    sums = {"sum_sent": {"bits_per_second": 318e3}, "sum_received": {"bits_per_second": 0}}
+    lost = document(**sums)
+    lost["start"]["connecting_to"] = {"host": "192.0.2.9", "port": 5201}
+    series = one(json.dumps(lost))
+    assert (series.points, series.incomplete) == ([], "no payload arrived")
+    sending_server = document(**sums)
+    assert rate(one(json.dumps(sending_server))) == pytest.approx(318e3 / 8)
+
+
 def test_a_stream_of_events() -> None:
     start = document()["start"]
     interval = {"sum": {"bits_per_second": 8e9, "seconds": 1.0}}

@@ -28,9 +28,9 @@ STREAM = re.compile(r'^ *\{ ?"event" ?: ?"start"')
 _EVENT = re.compile(r'"event" ?: ?"(\w{1,20})"')
 
 
-def _flow(end: dict[str, Any], suffix: str) -> IperfFlow | None:
-    """Return the received rate, or the sent rate if the other end did not report. For UDP of old
-    versions: sent x (1 - lost / all).
+def _flow(end: dict[str, Any], suffix: str, *, client: bool) -> IperfFlow | None:
+    """Return the received rate, or the sent rate if the other end did not report: a server that
+    sends prints 0 for what the client received. For UDP of old versions: sent x (1 - lost / all).
     """
     received, sent = member(end, f"sum_received{suffix}"), member(end, f"sum_sent{suffix}")
     plain = member(end, "sum") if not suffix else {}
@@ -41,6 +41,8 @@ def _flow(end: dict[str, Any], suffix: str) -> IperfFlow | None:
     arrived = _arrived(plain)
     if arrived is not None:
         return IperfFlow(arrived, "sent x (1 - lost / all)", extra)
+    if client and rate is not None:
+        return IperfFlow(rate, "received", extra)
     rate = amount(sent.get("bits_per_second"))
     if rate:
         return IperfFlow(rate / 8, "sent", extra)
@@ -145,7 +147,9 @@ def _parsed(page: Page, start: int, document: JsonText) -> Parsed:
     value = document.value or {}
     begin, end = member(value, "start"), member(value, "end")
     test = member(begin, "test_start")
-    forward, back = _flow(end, ""), _flow(end, "_bidir_reverse")
+    client = "connecting_to" in begin
+    forward = _flow(end, "", client=client)
+    back = _flow(end, "_bidir_reverse", client=client)
     protocol = text(test.get("protocol")).lower()
     block, streams = amount(test.get("blksize")), amount(test.get("num_streams"))
     intervals = _range(value.get("intervals")) if back is None else {}

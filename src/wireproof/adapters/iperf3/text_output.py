@@ -217,8 +217,8 @@ _NEW_HEADING = re.compile(r"Bitrate|Retr\b|Interval {8}")  # iperf 2 prints none
 def _flow(run: IperfRun, direction: str) -> tuple[IperfFlow | None, str]:
     """Return the summary of one direction, and why there is none."""
     rows = _summary(run, direction)
-    received = [row for row in rows if row.role == "receiver" and row.rate > 0]
-    if received:
+    received = [row for row in rows if row.role == "receiver"]
+    if received and (received[-1].rate > 0 or run.finished):
         return _flow_of(rows, received[-1], "received"), ""
     sent = [row for row in rows if row.role == "sender" and row.rate > 0]
     server_done = run.server and not run.client and run.last + 1 < run.after

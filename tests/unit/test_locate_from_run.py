@@ -1,5 +1,6 @@
 """Samples of a run: who measured with whom, which rounds, and what is left out."""
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -11,6 +12,8 @@ from wireproof.locate.samples import reasons_of, samples_of
 from wireproof.model.claim import HostClaim
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.model.run import Run
+from wireproof.report.documents.located import locate_document
+from wireproof.workflow import locate
 
 
 @pytest.fixture(scope="module")
@@ -175,3 +178,20 @@ def test_two_names_of_one_machine_are_one_host(run: Run) -> None:
     lab = samples_of(msgspec.structs.replace(one_machine, claim=claim))
     assert lab is not None
     assert len(lab) == 12
+
+
+def test_a_host_that_no_launch_could_measure_is_no_pass(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """n4 was lost before the first point, and the next launch left it out: "no node stands out"."""
+    launches = {
+        "run": msgspec.structs.replace(run, points=[]),
+        "run.2": run_of(World(nodes=3, sizes=(1 << 20,))),
+    }
+    for name in launches:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.json").touch()
+    monkeypatch.setattr(locate, "load_run", lambda path: launches[path.name])
+    found = locate.from_folder(tmp_path, None)
+    assert (found.verdict, list(found.located[0].missing)) == ("inconclusive", ["n4"])
+    assert "no sample of n4" in str(locate_document(found).answer)

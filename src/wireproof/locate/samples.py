@@ -229,7 +229,7 @@ def samples_of(run: Run, metric: Metric = "goodput") -> Samples | None:
     out. Several pairs between the same two hosts in one point become one sample: their total
     goodput, or their slowest half round trip.
     """
-    hosts = _hosts(run)
+    hosts = hosts_of(run)
     nodes = tuple(dict.fromkeys(hosts.values()))
     index = {name: number for number, name in enumerate(nodes)}
     rounds: dict[_Round, int] = {}
@@ -254,7 +254,7 @@ def samples_of(run: Run, metric: Metric = "goodput") -> Samples | None:
     )
 
 
-def _hosts(run: Run) -> dict[int, str]:
+def hosts_of(run: Run) -> dict[int, str]:
     """Return the host of each rank. Two names of the same machine count as one host, because
     traffic between them stays in memory. Hosts of a lab or of the model transport may share a
     machine on purpose.
@@ -271,7 +271,7 @@ def _hosts(run: Run) -> dict[int, str]:
 
 def _points(run: Run, metric: Metric) -> list[PointRecord]:
     """Return the points that supply ``metric``, in order: all have the same pattern and size."""
-    hosts = _hosts(run)
+    hosts = hosts_of(run)
     for pattern, form in _HRT if metric == "hrt" else _GOODPUT:
         fitting = [
             point
@@ -341,7 +341,7 @@ def reasons_of(run: Run, metric: Metric = "goodput") -> dict[str, str]:
     with deadline``. For goodput, each direction is looked at separately. Hosts with samples are
     left out.
     """
-    hosts = _hosts(run)
+    hosts = hosts_of(run)
     sends: dict[str, Counter[str]] = {host: Counter() for host in hosts.values()}
     receives: dict[str, Counter[str]] = {host: Counter() for host in hosts.values()}
     for point in _points(run, metric):

@@ -2,7 +2,7 @@
 synthetic world.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,7 @@ from wireproof.locate.causes import explain
 from wireproof.locate.causes.differing import WrongSettings
 from wireproof.locate.causes.settings import with_settings
 from wireproof.locate.confirm import conclude
-from wireproof.locate.samples import Samples, samples_of
+from wireproof.locate.samples import Samples, hosts_of, samples_of
 from wireproof.locate.screen import screen
 from wireproof.locate.screen.few import by_rows
 from wireproof.locate.topology import against
@@ -78,11 +78,13 @@ def locate(
     return from_folder(source, fabric) if source.is_dir() else from_table(source, fabric)
 
 
-def joined(parts: Sequence[Samples]) -> Samples | None:
-    """Join the samples of several launches, matching nodes by name; rounds stay separate."""
+def joined(parts: Sequence[Samples], names: Iterable[str] = ()) -> Samples | None:
+    """Join the samples of several launches, matching nodes by name; rounds stay separate.
+    ``names``: nodes that may have no sample.
+    """
     if not parts:
         return None
-    nodes = tuple(dict.fromkeys(name for part in parts for name in part.nodes))
+    nodes = tuple(dict.fromkeys([*(name for part in parts for name in part.nodes), *names]))
     index = {name: number for number, name in enumerate(nodes)}
     origin, target, number, first = [], [], [], 0
     for part in parts:
@@ -104,7 +106,8 @@ def joined(parts: Sequence[Samples]) -> Samples | None:
 
 
 def _all_samples(runs: Sequence[Run], metric: Metric) -> Samples | None:
-    return joined([part for run in runs if (part := samples_of(run, metric)) is not None])
+    names = [name for run in runs for name in hosts_of(run).values()]
+    return joined([part for run in runs if (part := samples_of(run, metric)) is not None], names)
 
 
 def _stage(folder: Path, stem: str) -> list[Path]:

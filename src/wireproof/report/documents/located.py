@@ -125,6 +125,9 @@ def _no_culprit(found: LocateDocument) -> str:
     several = len(found.located) > 1
     by = (f"By {_quantity(one)}: " if several else "" for one in found.located)
     silence = " ".join(map("".join, zip(by, map(_silence, found.located), strict=True)))
+    lost = dict.fromkeys(name for one in found.located for name in one.missing)
+    if lost:
+        return f"no sample of {fold(list(lost), _NAMES)}; no other node stands out. {silence}"
     return f"no node stands out. {silence}"
 
 

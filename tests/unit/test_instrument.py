@@ -342,6 +342,12 @@ def test_our_own_deadline_names_the_point() -> None:
     assert classify(PLAN, [], b"", 143, timed_out="silent").ended == "not-started"
 
 
+def test_a_deadline_names_the_pair_of_its_point() -> None:
+    ranks = tuple(RankPlace(index=rank, host=f"n{rank + 1}") for rank in range(3))
+    plan = msgspec.structs.replace(PLAN, ranks=ranks)
+    assert "n1 to n2" in classify(plan, [OPENED, Start(id=0)], b"", 143, timed_out="late").reason
+
+
 def test_every_missing_point_has_its_reason() -> None:
     failed = EngineError(code="transport", message="connection reset", id=0)
     frames: list[Frame] = [OPENED, Start(id=0), failed, Start(id=1)]

@@ -276,6 +276,21 @@ def test_a_connection_that_breaks_before_the_first_point_may_be_an_mtu(started: 
     ending = classify(plan_of(), frames, talk.encode(), 1)
     assert ending.ended == "rank-lost"
     assert ("MTU" in ending.reason) != started
+    assert ("10.44.1.3`" in ending.reason) != started  # the address of the lost rank's host
+
+
+@pytest.mark.parametrize("started", [False, True])
+def test_a_rank_that_gave_up_before_the_first_point_may_be_behind_an_mtu(started: bool) -> None:
+    """All frames above 1400 B to n3 were lost: "its process ended" was all that was reported."""
+    talk = "wireproof-engine: rank 2 closed the connection (its process ended)\n"
+    error = EngineError(
+        code="tcp-lost", message="rank 2 closed the connection (its process ended)", rank=0
+    )
+    frames: list[Frame] = [Start(id=10), error] if started else [error]
+    ending = classify(plan_of(), frames, talk.encode(), 1)
+    assert (ending.ended, list(ending.lost)) == ("rank-lost", [2])
+    for text in (ending.reason, ending.lost[2]):
+        assert ("MTU" in text and "ping -M do -s 8972 10.44.1.3`" in text) != started
 
 
 def test_the_scheduler_is_nobodys_fault() -> None:

@@ -131,6 +131,13 @@ def test_a_fault_of_the_run_is_told(
     assert found.verdict in expected
 
 
+def test_a_host_is_not_blamed_for_reporting_a_deadline() -> None:
+    """Rank 0 reports every deadline: its host was undecided while two others did not answer."""
+    late = EngineError(code="deadline", message="the point did not finish", id=99, rank=0)
+    found = judge(set_(run_of(SMALL), errors=[late]))
+    assert {f.subject for f in found.findings if f.code == "deadline"} == {"run"}
+
+
 def test_the_point_under_way_speaks_for_those_not_reached() -> None:
     reasons = {
         7: Missing("rank-lost", "rank 1 on n2 was killed by SIGKILL at point 7"),

@@ -2,12 +2,12 @@
 
 import re
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
 from wireproof.instrument.launcher_messages import scheduler_ended
-from wireproof.instrument.lost import crashed_ranks, lost_ranks
+from wireproof.instrument.lost import crashed_ranks, lost_ranks, named_ranks
 from wireproof.model import quantity
 from wireproof.model.frames import sealed_points
 from wireproof.model.plan import Plan
@@ -125,12 +125,17 @@ def _lost(number: int, talk: str, frames: Sequence[Frame], what: str = "the laun
     return f"{what} was killed by {name}"
 
 
-def unreachable(plan: Plan) -> str:
-    """Return what to check if ranks on several hosts start but never connect."""
+def unreachable(plan: Plan, suspects: Iterable[int] = ()) -> str:
+    """Return what to check if ranks on several hosts start but never connect. ``suspects``: ranks
+    that others have lost.
+    """
     hosts = {rank.host: rank for rank in reversed(plan.ranks)}
     if plan.transport.kind in ("null", "model") or len(hosts) < 2:
         return ""
-    far, near = list(hosts)[-2:]
+    names = list(reversed(hosts))
+    lost = {rank.host for rank in plan.ranks if rank.index in set(suspects)}
+    far = next((name for name in names if name in lost), names[1])
+    near = next(name for name in names if name != far)
     return (
         ": the ranks may not reach each other. Candidates: a firewall, an address that two hosts"
         " have, addresses that are translated or lead to another network, or an MTU that small"
@@ -139,11 +144,25 @@ def unreachable(plan: Plan) -> str:
     )
 
 
+def _hint(
+    plan: Plan, frames: Sequence[Frame], errors: Sequence[EngineError], culprit: int | None
+) -> str:
+    """Return what may break a connection before the first point; "" later."""
+    if culprit is not None or sealed_points(frames) or not errors:
+        return ""
+    return unreachable(plan, named_ranks(errors[0].message))
+
+
 def _at(culprit: int | None, plan: Plan) -> str:
     point = next((point for point in plan.points if point.id == culprit), None)
     if point is None:
         return " before the first point" if culprit is None else f" at point {culprit}"
-    return f" at point {point.id} ({point.pattern}, {quantity.size(point.message_bytes)})"
+    what = f"{point.pattern}, {quantity.size(point.message_bytes)}"
+    if len(point.pairs) == 1 and len(plan.ranks) > 2:
+        places = {it.index: it.host for it in plan.ranks}
+        origin, target = point.pairs[0]
+        what += f", {places[origin]} to {places[target]}"
+    return f" at point {point.id} ({what})"
 
 
 def _reported(frames: Sequence[Frame], culprit: int | None) -> list[EngineError]:
@@ -210,7 +229,9 @@ def classify(
     )
     if lost and (unnamed or (ending.ended == "failed" and not errors)):
         # The launcher has its own messages for it, and its exit status says nothing.
-        ending = _lost_to(ending, lost, plan)
+        hint = _hint(plan, frames, errors, ending.culprit)
+        ending = _lost_to(ending, {rank: why + hint for rank, why in lost.items()}, plan)
+        lost = ending.lost
     crashed = bool(lost) and set(lost) <= crashed_ranks(plan, frames, talk)
     return msgspec.structs.replace(ending, lost=lost, crashed=crashed)
 
@@ -239,7 +260,7 @@ def _without_names(
         return Ending(ended="failed", reason=f"{close.failed} of {close.points} points failed")
     where = _at(culprit, plan) if culprit is not None else ""
     what = "the engine" if plan.transport.kind in ("null", "model") else "the launcher"
-    hint = unreachable(plan) if culprit is None and not sealed_points(frames) else ""
+    hint = _hint(plan, frames, errors, culprit)
     ended, reason = _by_engine(errors) or _by_launcher(
         frames, errors, talk, exit_status, what, hint
     )

@@ -125,7 +125,7 @@ def _peers_lost(lines: Sequence[str], frames: Sequence[Frame], names: RankNames)
     for line in lines:
         if found := _PEER.search(line):
             yield (
-                _named(found[2]),
+                named_ranks(found[2]),
                 f"{names.title(int(found[1]))} lost it: {clean_text(found[2].encode(), 160)}",
             )
         elif found := _FAILED_CALL.search(line):
@@ -144,12 +144,12 @@ def _peers_lost(lines: Sequence[str], frames: Sequence[Frame], names: RankNames)
         ):
             survivor = f"rank {frame.rank or 0}"
             yield (
-                _named(frame.message),
+                named_ranks(frame.message),
                 f"{survivor} lost it: {clean_text(frame.message.encode(), 160)}",
             )
 
 
-def _named(message: str) -> set[int]:
+def named_ranks(message: str) -> set[int]:
     """Return the ranks in ``rank 5 at 10.0.0.5:4000 closed ..``, ``ranks 1 2 did not come``."""
     found = _PEER_RANKS.match(message)
     return {int(word) for word in re.findall(r"\d+", found[1])} if found else set()

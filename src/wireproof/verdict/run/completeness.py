@@ -161,14 +161,17 @@ def _errors(ctx: Context) -> Iterator[Issue]:
     """Report the engine's own errors.
 
     If a run was interrupted at a point, resumed and closed, the resumed launch measured that point,
-    and the interruption is not reported.
+    and the interruption is not reported. A rank that reports a deadline is not the rank that others
+    wait for.
     """
     sealed = {point.id for point in ctx.run.points} if ctx.run.close is not None else set()
     for error in ctx.run.errors:
         if error.code == "interrupted" and error.id in sealed:
             continue
         code = code_of(error.code)
-        who: Subject = _RUN if error.rank is None else ctx.node(error.rank)
+        who: Subject = _RUN
+        if error.rank is not None and code != "deadline":
+            who = ctx.node(error.rank)
         where = "" if error.id is None else f" (point {error.id})"
         yield Issue(
             code,

@@ -293,7 +293,7 @@ class Campaign:
         self._crashed |= set(crashed)
         for why in crashed.values():
             text = (
-                f"{why}, in launch {len(self._result.runs)}. An MPI library can also crash because"
+                f"{why}, in launch {len(self._result.runs)}. A rank can also crash because"
                 " another rank was lost, so its host is measured again: look into the log of that"
                 " launch and the kernel logs of all its hosts"
             )

@@ -149,7 +149,7 @@ _PODS = (
     _pod("pod-irdma-vf", "irdma on an E810 VF in a pod", "irdma-e810-vf"),
     _pod(
         "pod-macvlan",
-        "macvlan in a pod, what it stands on out of sight",
+        "macvlan in a pod, the interface below it out of sight",
         "macvlan",
         ports=(Port("mv0", "macvlan", netdev(), link_kind="macvlan", **_IN_POD),),
         shares={"kernel": {"mv0": WHOLE}},

@@ -253,7 +253,7 @@ MLX = (
     ),
     of_rdma(
         "mlx5-roce-loopback",
-        "mlx5, RoCE, VF in a virtual machine that counts what was turned round, of no adapter",
+        "mlx5, RoCE, VF in a virtual machine with loopback counters, without adapter identity",
         _mlx5(files=(*_VF_FILES, _LOOPBACK), function="", identity={}, pci="0000:00:06.0"),
         "counters.rst vport_loopback_bytes (received and transmitted); " + _MLX5_SOURCE,
     ),

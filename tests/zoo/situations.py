@@ -273,7 +273,7 @@ SITUATIONS: tuple[Situation, ...] = (
     Situation("tcp", "healthy over TCP on the same port", _tcp, lambda a: _healthy(a, "kernel")),
     Situation("wrong-port", "wrong port", _wrong_port, _expect_wrong_port),
     Situation("memory", "shared memory", _memory, _expect_memory),
-    Situation("hairpin", "turned round inside the adapter", _hairpin, _expect_hairpin),
+    Situation("hairpin", "looped back inside the adapter", _hairpin, _expect_hairpin),
     Situation("half", "half on each of two rails", _half, _expect_half),
     Situation("busy-memory", "shared memory, other traffic", _busy_memory, _expect_busy_memory),
     Situation("busy-healthy", "healthy, other traffic", _busy_healthy, _expect_busy_healthy),
@@ -284,6 +284,6 @@ SITUATIONS: tuple[Situation, ...] = (
         lambda a: _healthy(a, a.carrier),
     ),
     Situation("wrapped", "counters wrap", _wrapped, _expect_wrapped),
-    Situation("pegged", "counters at their end", _pegged, _expect_pegged),
+    Situation("pegged", "counters at their maximum", _pegged, _expect_pegged),
     Situation("hidden", "sysfs hidden", _hidden, _expect_hidden),
 )

@@ -2,6 +2,8 @@
 
 #include <sched.h>
 
+#include <optional>
+
 #include "measure/schedule.hpp"
 
 namespace wireproof {
@@ -37,16 +39,18 @@ std::uint64_t serve_target(Pair& pair, const EndContext& context) {
   pair.send_control(std::as_bytes(std::span(&ready, 1)));
   Ticks elapsed = 0;
   std::uint64_t operations = 0;
-  const sentinel::WaitClock wait;
+  std::optional<sentinel::WaitClock> wait;  // virtual time does not pass while a rank waits
+  if (context.host_clock != nullptr) wait.emplace();
+  const auto waited = [&wait] { return wait ? wait->waited_ns() : std::nullopt; };
   double waited_ns = 0;
   for (Command c = next_command(pair); c.order != Order::stop; c = next_command(pair)) {
     if (c.order == Order::run) {
-      const auto before = wait.waited_ns();
+      const auto before = waited();
       const Ticks ticks = runner->answer(c.segment);
       operations += c.segment.total() * static_cast<std::uint64_t>(runner->granule());
       if (c.counted == 0) continue;
       elapsed += ticks;
-      waited_ns += wait.waited_ns().value_or(0) - before.value_or(0);
+      waited_ns += waited().value_or(0) - before.value_or(0);
     } else if (c.order == Order::forget) {
       elapsed = 0;
       waited_ns = 0;
@@ -57,7 +61,7 @@ std::uint64_t serve_target(Pair& pair, const EndContext& context) {
     }
   }
   report.elapsed_ns = static_cast<double>(elapsed) * pair.clock().ns_per_tick;
-  if (context.host_clock != nullptr && wait.waited_ns()) report.waited_ns = waited_ns;
+  if (waited()) report.waited_ns = waited_ns;
   report.core = sched_getcpu();
   pair.send_control(std::as_bytes(std::span(&report, 1)));
   return operations * context.point->message_bytes;

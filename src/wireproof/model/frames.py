@@ -59,6 +59,7 @@ MOST_RAILS = 1024
 """Limit for a single flow; each number of rails has separate limits."""
 _ABOVE_ZERO = {"rate_bits_per_s", "rates"}
 """A line rate is above 0, because transfer times are divided by it."""
+_NOT_ZERO = _AT_LEAST_ONE | _ABOVE_ZERO
 _TEXT = {bool, str}
 _MAY_BE_NEGATIVE = {"autocorrelation", "share"}
 
@@ -146,14 +147,25 @@ def _mapping(value: dict[Any, Any], name: str) -> str:
     return ""
 
 
-def _struct(value: msgspec.Struct) -> str:
+def _fields(value: msgspec.Struct) -> str:
     for name in value.__struct_fields__:
         one = getattr(value, name)
+        # Nearly all are handled without a call: a 0, an empty or no value, a text, a common number.
         kind = type(one)
-        if kind is str or (kind is float and 1.0 <= one <= LARGEST):
-            continue  # most of them are handled without a call
+        if kind is str or (not one and name not in _NOT_ZERO):
+            continue
+        if (kind is float and 1.0 <= one <= LARGEST) or (
+            kind is int and 1 <= one <= MOST_RANKS and name != "rails"
+        ):
+            continue
         if why := _unsound(one, name):
             return f".{name}{why}"
+    return ""
+
+
+def _struct(value: msgspec.Struct) -> str:
+    if why := _fields(value):
+        return why
     if isinstance(value, Idle) and (why := _counters(value.standing or {}, 0)):
         return f".standing{why}"
     counters = getattr(value, "counters", None)

@@ -9,6 +9,7 @@ Gb/s").
 
 import math
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from wireproof.model import quantity
@@ -260,7 +261,19 @@ def limits(
     ``fetch_and_op`` and ``compare_and_swap``, which no network answers in less than a round trip;
     for streams s / goodput. A shaped link passes its credit of bytes free.
     """
-    table = table or default_table()
+    if table is None or table is default_table():
+        return _default_limits(link, pattern, form, message_bytes)
+    return _limits(link, pattern, form, message_bytes, table)
+
+
+@lru_cache(maxsize=4096)
+def _default_limits(link: LinkClaim, pattern: Pattern, form: Form, message_bytes: int) -> Limits:
+    return _limits(link, pattern, form, message_bytes, default_table())
+
+
+def _limits(
+    link: LinkClaim, pattern: Pattern, form: Form, message_bytes: int, table: Table
+) -> Limits:
     rate, line = goodput(link, table)
     derivation, sources = [line], [f"line rate: {link.source or link.kind}"]
     width = math.inf

@@ -186,7 +186,8 @@ class _Bench:
         held = Held(None, None, [], decides(number.time))
         if ctx.run.claim.wire:
             start_ns = self.starts.get((pair.origin, pair.target))
-            beside = replace(ctx, link=self.striping.link(point, pair))
+            link = self.striping.link(point, pair)
+            beside = ctx if link is ctx.link else replace(ctx, link=link)
             held = hold(beside, point, pair, number, proof, start_ns, self.filling)
         own += held.issues
         own += precision_issues(ctx, point, who, where, number.time, held.decides)

@@ -52,6 +52,15 @@ def test_a_rate_and_a_time_are_not_compared(tmp_path: Path) -> None:
     assert {row.conclusion for row in found.rows} == {"not-compared"}
 
 
+def test_sizes_that_are_not_compared_for_one_reason_are_one_row(tmp_path: Path) -> None:
+    unit = "Bandwidth (MB/s)"
+    a = osu(tmp_path / "a", "Bandwidth", unit, {1 << n: 1.0 for n in range(20)}, "7.0")
+    b = osu(tmp_path / "b", "Bi-Directional Bandwidth", unit, {4: 1.0}, "7.0")
+    text = document_text(comparison_document(compare(a, b, LoggingReporter())))
+    assert text.count("has no such row") == 3  # the answer and a row for each benchmark
+    assert "20: 1 B to 512 KiB" in text
+
+
 def test_a_collective_is_not_another(tmp_path: Path) -> None:
     unit = "Avg Latency(us)"
     a = osu(tmp_path / "a", "Allreduce Latency", unit, {8: 1.0}, "7.0")

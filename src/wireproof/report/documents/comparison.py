@@ -52,7 +52,7 @@ _SOURCES = (
 )
 _DIFFERENCES = (Head("", 9, left=True), Head("A", 8, left=True), Head("B", 8, left=True))
 _COUNTING = "osu_mbw_mr"
-_LEFT = (Head("number", 9, left=True), Head("size", 8), Head("why not", 7, left=True))
+_LEFT = (Head("number", 9, left=True), Head("sizes", 8), Head("why not", 7, left=True))
 
 
 def comparison_document(found: Comparison, *, everything: bool = False) -> Document:
@@ -74,13 +74,22 @@ def comparison_document(found: Comparison, *, everything: bool = False) -> Docum
 def _left(found: Comparison, *, everything: bool) -> Iterator[Part]:
     left = [row for row in found.rows if row.ratio is None]
     if left and everything:
-        why = tuple(Row((row.name, quantity.size(row.message_bytes), row.reason)) for row in left)
+        sizes: dict[tuple[str, str], list[int]] = {}
+        for row in left:
+            sizes.setdefault((row.name, row.reason), []).append(row.message_bytes)
+        why = tuple(Row((name, _span(each), reason)) for (name, reason), each in sizes.items())
         yield Section("Not compared", (Table(_LEFT, why),))
     elif left:
         yield Text(
             f"Not compared: {quantity.counted(len(left), 'number')} (--all gives the reasons).",
             "note",
         )
+
+
+def _span(sizes: Sequence[int]) -> str:
+    """Return ``23: 1 B to 4 MiB``."""
+    least, most = quantity.size(min(sizes)), quantity.size(max(sizes))
+    return least if len(sizes) == 1 else f"{len(sizes)}: {least} to {most}"
 
 
 def _differences(found: Comparison) -> Iterator[Part]:

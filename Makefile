@@ -42,7 +42,7 @@ demo: engine ## a virtual cluster with two planted faults, found and reported (u
 	$(VENV)/wireproof demo --out build/demo
 
 .PHONY: test
-test: engine-tests ## engine, unit, contract, lab and MPI tests, and a tenth of the slow ones (some 25 minutes on 2 cores)
+test: engine-tests ## engine, unit, contract, lab and MPI tests, and a tenth of the slow ones (some 14 minutes on 2 cores)
 	$(CTEST) --timeout 300
 	@echo "slow tests, turn $(SLOW_TURN) of 10: make test SLOW_TURN=$(SLOW_TURN) repeats it"
 	$(TURN) $(JOBS) >build/jobs.log 2>&1 & jobs=$$!; \

@@ -25,9 +25,9 @@ def host(tmp_path: Path) -> Iterator[Machine]:
 
 
 def test_only_settings_are_touched(host: Machine) -> None:
-    """`tune` writes below `/proc/sys` and `/sys`, runs `ethtool`, `ip` and `tc`, and makes drop-in
-    files with `wireproof` in their names; any other target is refused before anything is changed,
-    even if a link leads to it.
+    """`tune` writes below `/proc/sys` and `/sys`, runs `ethtool`, `ip` and `tc`, and creates
+    drop-in files with `wireproof` in their names; any other target is refused before anything is
+    changed, even if a link leads to it.
     """
     (host.root / "sys").mkdir()
     (host.root / "sys/link").symlink_to("../etc/hosts")

@@ -226,7 +226,7 @@ def test_temporary_folders_are_made_in_one_place() -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_no_link_of_another_user_is_followed(way: str, made: Path, roots: Path, eves: Path) -> None:
-    """No link of another user is followed on the way to a file that is written."""
+    """No link of another user is followed on the path to a file that is written."""
     as_eve(lambda: (eves / "man1").symlink_to(roots))
     if way != "report FOLDER":  # which reads by the link before
         _refused(WAYS[way], made, eves / "man1")
@@ -422,7 +422,7 @@ def test_a_default_acl_lets_no_other_user_write(made: Path, roots: Path, tmp_pat
 
 
 def test_a_lab_of_another_user_is_not_believed(eves: Path) -> None:
-    """No lab is entered whose state another user can have made.
+    """No lab is entered if another user may have made its state.
 
     Eve takes the name of a lab's folder after it was found missing.
     """

@@ -1,7 +1,7 @@
 """Judge a machine by the catalogue: a result for every setting. Pure.
 
-Zero evidence never passes: a value that could not be read is ``unknown``, with the places that were
-asked.
+A setting never passes without evidence: a value that could not be read is ``unknown``, with the
+places that were tried.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from wireproof.audit.remedy import fix_text, remedy_of, tuned_by
 from wireproof.model.setting import AuditResult, AuditResults, Profile, Setting, Status
 
 _FIXED = "[fixed]"
-"""How ethtool marks features that the driver does not let anyone change."""
+"""Mark of ethtool for features that the driver does not allow users to change."""
 
 
 def judge_machines(
@@ -139,7 +139,9 @@ class _Judge:
         return "pass", "as it should be" if judged else "read; no value is wrong by itself"
 
     def _needs(self, condition: Expression, instance: Instance, value: Value) -> str:
-        """Return what the condition looks up that was not read, with the reason for the first."""
+        """Return the names that the condition looks up but that were not read, with the reason for
+        the first.
+        """
         lookup = self._lookup(instance, value)
         names = [name for name in sorted(condition.names) if lookup(name) is UNKNOWN]
         why = next(filter(None, map(lookup.why, names)), "")
@@ -232,7 +234,7 @@ def _why_not(entry: ParsedSetting, instance: Instance) -> str:
 
 
 def _is_doubted(doubt: bool | None, holds: bool | None) -> bool:
-    """If it is unknown whether the doubt applies, a value that is not good is not wrong either."""
+    """Return whether the value is in doubt: also if it is not good and the doubt may apply."""
     return doubt is True or (doubt is None and holds is False)
 
 

@@ -1,7 +1,7 @@
 """Parse the catalogue of settings from TOML texts. Pure.
 
-An invalid entry is skipped without affecting the others. A sentence names its file and position,
-what is wrong, and the nearest valid word.
+An invalid entry is skipped without affecting the others. A sentence states its file and position,
+the mistake, and the nearest valid word.
 """
 
 import difflib
@@ -66,7 +66,7 @@ class Catalogue:
         """Return the setting. Raise ``BadInput`` with the nearest names if there is none."""
         if name in self.entries:
             return self.entries[name]
-        hint = suggestion(name, self.entries, "`wireproof audit --list` names them all.")
+        hint = suggestion(name, self.entries, "`wireproof audit --list` lists them all.")
         raise BadInput(f"no setting is called {name!r}; {hint}")
 
 

@@ -27,13 +27,16 @@ _Frames = Mapping[Any, FactFrame]
 Slot = tuple[ParsedSetting, Instance | None]
 """Identity of a result; the instance is None for a result about no or all instances."""
 _Keys = tuple[str, ...] | None
-"""What is read of a place: the lines that have one of these names, or None for all of it."""
+"""The part of a place that is read: the lines with one of these names, or None for the whole text.
+"""
 _Needed = tuple[frozenset[str], Mapping[Place, _Keys]]
 """Names and places."""
 _Inputs = tuple[object, ...]
 """The texts and values by which a result may differ from the model's."""
 _MOST_KNOWN = 512
-"""Results kept of each slot: if a cluster has more values of it, it shares few."""
+"""Number of results kept for each slot: if a cluster has more different values, it shares few of
+them.
+"""
 
 
 class _Model:
@@ -157,7 +160,7 @@ def _needed(
 
 
 def _keys(read: Read) -> _Keys:
-    """Return the names of which each line that the read can use has one."""
+    """Return the names that the read looks for: each line that it uses contains one of them."""
     if read.section or not read.key:
         return None
     keys = (read.key.replace("{p}", str(priority)) for priority in range(8))

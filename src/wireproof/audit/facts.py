@@ -126,7 +126,8 @@ class HostFacts:
         self, argv: tuple[str, ...], statuses: Sequence[int] = (), own: bool = True
     ) -> PlaceAnswer:
         """Return the output of a command. ``statuses``: exit statuses besides 0 for which the
-        output counts. ``own``: a host without the command lacks what the command reports.
+        output counts. ``own``: a host without the command also lacks the feature that the command
+        reports.
         """
         place, frame = " ".join(argv), self.commands.get(argv)
         if frame is None or frame.status == "ok":

@@ -105,7 +105,7 @@ class Firmware:
 
     @functools.cached_property
     def _unlisted(self) -> list[str]:
-        """Attributes unknown to the registry, which go by the BMC's names."""
+        """Attributes unknown to the registry, which are found by the BMC's names."""
         return sorted(self.now.keys() - self.registry.entries.keys())
 
     @functools.cached_property
@@ -156,7 +156,7 @@ def _is_unique(name: str) -> bool:
 
 @functools.lru_cache(maxsize=8192)
 def plain_name(text: str) -> str:
-    """Return a name without case, blanks, punctuation and trade marks; "" if nothing is left."""
+    """Return a name without case, spaces, punctuation and trade marks; "" if nothing is left."""
     return re.sub(r"[^a-z0-9]", "", _MARKS.sub("", text).casefold())
 
 

@@ -33,8 +33,8 @@ _UP = {"up", "unknown"}
 
 
 def audited(facts: HostFacts) -> list[Nic]:
-    """Return the interfaces to audit, by name. Interfaces known only from files come without what
-    is below them.
+    """Return the interfaces to audit, by name. Interfaces known only from files come without the
+    interfaces below them.
     """
     listed = {nic.name: nic for nic in listed_nics(facts)}
     chosen = set((facts.file(CHOSEN).text or "").split())

@@ -325,7 +325,7 @@ _CLASSES = {
     "Fabric controller": "020800", "Network controller": "028000", "PCI bridge": "060400",
     "3D controller": "030200", "Processing accelerators": "120000",
 }  # fmt: skip
-"""How lspci names classes without -n."""
+"""Names of classes as lspci prints them without -n."""
 _TYPES = {
     "Root Port": 4,
     "Upstream Port": 5,

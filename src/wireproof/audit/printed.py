@@ -383,7 +383,7 @@ _UNCODED = {"LR4_ER4", "LR_ER_FR", "DR"}
 
 
 def _uncoded(text: str) -> Value:
-    """Drivers that do not know the module list the modes of all media: then it is unknown."""
+    """Return whether the module is uncoded; UNKNOWN if the driver lists the modes of all media."""
     if re.search(r"^[ \t]*Port: Direct Attach Copper$", text, re.MULTILINE):
         return False
     match = _SUPPORTED.search(text)

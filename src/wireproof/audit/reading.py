@@ -30,7 +30,7 @@ from wireproof.model.setting import Form, Read, Setting
 _LONGEST_SHOWN = 120
 _MISSING = "does not exist"
 _HAS_NONE = "n/a"
-"""What ethtool prints for a value that the driver does not support."""
+"""Text that ethtool prints for a value that the driver does not support."""
 _INFERRED = "inferred from the operating system"
 
 
@@ -133,8 +133,8 @@ def _worst_name(text: str, read: Read, form: Form) -> Read:
 
 
 def _without_value(answer: PlaceAnswer, read: Read, form: Form) -> SettingReading | None:
-    """Return why the place gives no value. "absent" is a value for settings that are present or
-    not.
+    """Return the reading of a place without a value, None if it has one. For settings that are
+    present or not, "absent" is a value.
     """
     place = answer.place
     if answer.text is None:
@@ -190,7 +190,9 @@ def _nothing_of(machine: Machine, pattern: str, found: bool) -> SettingReading:
 
 
 def _unread(paths: Sequence[str], total: int) -> str:
-    """Return how many of ``total`` did not answer, with the first of them; "" if all did."""
+    """Return the number of places, of ``total``, that did not answer, with the first of them; "" if
+    all did.
+    """
     first = min(paths, key=_natural, default="")
     return f"{first}{_and_more(paths)} of {total} could not be read" if paths else ""
 

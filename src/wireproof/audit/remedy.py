@@ -1,8 +1,8 @@
 """Compute the fix of a setting on a host: the value for the profile, where to write it, and the
 line that persists it. Pure.
 
-Names of interfaces and files come from the host: if the syntax of a drop-in file cannot carry them
-unchanged, it gets no line.
+Names of interfaces and files come from the host: if the syntax of a drop-in file cannot represent
+them unchanged, it gets no line.
 """
 
 import re
@@ -15,7 +15,7 @@ from wireproof.audit.machine import Instance
 from wireproof.model.setting import PROFILES, Fix, Profile, Setting
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./:*@+\- ]+", re.ASCII)
-"""Text that every drop-in syntax carries unchanged."""
+"""Text that every drop-in syntax accepts unchanged."""
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./:@+\- ]*", re.ASCII)
 """Names of a host that are neither patterns nor options."""
 TAKES = {
@@ -111,7 +111,7 @@ def _line(fix: Fix, instance: Instance, file: str, value: str) -> str:
 
 def line_of(persist: str, file: str, command: tuple[str, ...], value: str) -> str:
     """Return the line that makes a drop-in in the folder of ``persist`` set ``file`` to ``value``
-    or run ``command``; "" if that folder has no such line or cannot carry a name.
+    or run ``command``; "" if that folder has no such line or cannot represent a name.
     """
     folder = persist.split("/")[2]
     if not all(_PLAIN.fullmatch(text) for text in (file or "-", value, *command)):

@@ -33,8 +33,8 @@ class Waiver(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class HostRole(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``values``: what its hosts should have instead of the catalogue's value, by setting: a value,
-    or a condition such as ``value >= 4096``. ``hosts``: "" for all.
+    """``values``: the values that its hosts should have instead of the catalogue's, by setting: a
+    value, or a condition such as ``value >= 4096``. ``hosts``: "" for all.
     """
 
     name: str
@@ -148,7 +148,7 @@ def _by_role(
     wishes = {str(role.values[result.id]) for role in mine}
     if len(wishes) > 1:
         names = " and ".join(role.name for role in mine)
-        raise BadInput(f"the roles {names} want different values of {result.id} on {result.host}.")
+        raise BadInput(f"the roles {names} set different values of {result.id} on {result.host}.")
     return _judged(result, mine[0], entries[result.id].setting, site)
 
 
@@ -156,7 +156,7 @@ def _judged(result: AuditResult, role: HostRole, setting: Setting, site: Site) -
     wish = role.values[result.id]
     wanted = f"{wish}, by the role {role.name}"
     if _as_wished(result.seen, wish, setting, site.conditions):
-        message = f"{setting.title}: as the site wants it"
+        message = f"{setting.title}: as the site requires"
         return msgspec.structs.replace(
             result, status="pass", wanted=wanted, message=message, fix="", expected_effect=None
         )
@@ -165,7 +165,7 @@ def _judged(result: AuditResult, role: HostRole, setting: Setting, site: Site) -
         result,
         status="fail",
         wanted=wanted,
-        message=f"{setting.title}: not the value that the site wants for the role {role.name}",
+        message=f"{setting.title}: not the value that the site requires for the role {role.name}",
         expected_effect=setting.effect,
         fix=command or by_hand_of(setting),
         undo=setting.fix.undo if setting.fix is not None else "",

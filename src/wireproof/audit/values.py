@@ -48,7 +48,7 @@ def _indented(text: str, indent: int) -> str:
 
 
 def _behind(text: str, key: str) -> str | None:
-    """Return the text after ``key`` and a colon, an equals sign or a blank, up to the end of the
+    """Return the text after ``key`` and a colon, an equals sign or a space, up to the end of the
     line. Of names separated by ``|`` the first that exists counts. Lines that start with ``#`` are
     comments.
     """
@@ -178,8 +178,8 @@ def folded(frames: Iterable[FactFrame], nics: Sequence[str]) -> tuple[FactFrame,
 
 
 def _cores(text: str) -> dict[int, list[int]]:
-    """Map each interrupt to the cores that receive it; if the kernel does not tell, to the cores
-    that may receive it.
+    """Map each interrupt to the cores that receive it; if the kernel does not report them, to the
+    cores that may receive it.
     """
     by_kind: dict[str, dict[int, list[int]]] = {"smp": {}, "effective": {}}
     for number, kind, cores in _AFFINITY.findall(text):
@@ -206,8 +206,8 @@ def _fact(nic: str, cores: Mapping[int, list[int]], facts: HostFacts) -> FactFra
 
 
 def _lines(nic: str, mine: Mapping[int, list[int]], facts: HostFacts) -> Iterator[str]:
-    """Yield how many of a device's interrupts share a core, and how many reach no core near the
-    device.
+    """Yield the number of a device's interrupts that share a core, and the number that reach no
+    core near the device.
     """
     yield f"interrupts: {len(mine)}\n"
     if len(mine) < _LEAST:

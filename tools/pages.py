@@ -309,7 +309,7 @@ def _section(family: Family) -> str:
     if family.blind:
         lines += [f"Blind: {', '.join(_CARRIERS[carrier] for carrier in family.blind)}.", ""]
     if family.stacked:
-        lines += ["Its bytes count again in the interfaces beneath it.", ""]
+        lines += ["The interfaces beneath it count its bytes again.", ""]
     if family.note:
         lines += [family.note, ""]
     if family.rows:

@@ -75,7 +75,7 @@ def test_placeholders_are_the_rails_of_the_hosts() -> None:
     )
     assert {one.variables.get("UCX_NET_DEVICES") for one in rails[0][1:]} == {"a,b"}
     assert left == ["PSM3_NIC=hsn0 is left out: every run has it."]
-    with pytest.raises(BadInput, match="needs 2 rails, and there is only hsn0"):
+    with pytest.raises(BadInput, match="needs 2 rails, and the hosts have only hsn0"):
         configurations(knobs[1:], ["hsn0"], base)
 
 

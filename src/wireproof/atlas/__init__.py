@@ -38,8 +38,8 @@ _LARGEST = 4 << 20
 _VERBS = ("ib_", "raw_ethernet", "qperf rc", "qperf uc", "qperf ud", "rdma_", "ibv_")
 _SOCKETS = ("iperf", "netperf", "qperf tcp", "sockperf", "nuttcp", "ntttcp", "netpipe tcp", "nttcp")
 Layer = Literal["mpi", "verbs", "sockets"]
-"""What the program calls: a message takes longer through MPI than through verbs, and a stream of
-sockets is not comparable with MPI over sockets.
+"""The layer that the program calls: a message takes longer through MPI than through verbs, and a
+stream of sockets is not comparable with MPI over sockets.
 """
 _TOLERANCE = 0.02
 

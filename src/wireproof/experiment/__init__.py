@@ -23,8 +23,8 @@ ALPHA = 0.05
 WARM_UP = -1
 """Block number of trials that do not count."""
 BLOCK_VALUES = 4
-"""Most arms that share a small block with the base: the base costs a quarter more trials, and an
-arm and its base are at most four trials apart.
+"""Largest number of arms that share a small block with the base: the base costs a quarter more
+trials, and an arm and its base are at most four trials apart.
 """
 Shape = Literal["mirrored", "round", "small"]
 """The blocks of one round. ``mirrored``: one block, a random order of all arms followed by its
@@ -34,9 +34,9 @@ base and together every other arm once, so that a block ends before the machine 
 (docs/adr/0015).
 """
 Test = Literal["interval", "change", "loss"]
-"""What decides. ``interval``: an interval that holds jointly with all others. ``change``: Holm's
-rule over all comparisons, each with a separate interval. ``loss``: Holm's rule for a loss above
-``smallest``, with joint intervals.
+"""The rule that decides. ``interval``: an interval that holds jointly with all others. ``change``:
+Holm's rule over all comparisons, each with a separate interval. ``loss``: Holm's rule for a loss
+above ``smallest``, with joint intervals.
 """
 
 
@@ -151,7 +151,7 @@ def is_look(blocks: int) -> bool:
 
 
 def level(alpha: float, looked: Sequence[float], *, last: bool) -> float:
-    """Return what the next look may spend of ``alpha`` after earlier looks have spent
+    """Return the part of ``alpha`` that the next look may spend after earlier looks have spent
     ``looked``.
     """
     if last:
@@ -159,7 +159,7 @@ def level(alpha: float, looked: Sequence[float], *, last: bool) -> float:
     return alpha * _SHARE * _LESS ** len(looked)
 
 
-# --- Carries out an experiment: round after round, a trial at each place, until the design ends it.
+# --- Carry out an experiment: round after round, a trial at each place, until the design ends it.
 
 
 T = TypeVar("T")

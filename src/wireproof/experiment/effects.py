@@ -229,8 +229,8 @@ def _path(runs: Sequence[TrialRun], value: int) -> str:
 
 
 def _missing_blocks(ratio: Interval, blocks: int, smallest: float, alpha: float) -> int:
-    """Return how many blocks are needed until the interval is narrow enough for an answer, assuming
-    that its centre does not move.
+    """Return the number of blocks needed until the interval is narrow enough for an answer,
+    assuming that its centre does not move.
 
     Its width falls with the square root of the number of blocks.
     """

@@ -1,4 +1,4 @@
-"""Find what is wrong in a recipe. This module evaluates the rules that are rows, except rows about
+"""Find the mistakes in a recipe. This module evaluates the rules that are rows, except rows about
 variables, which ``script.variables`` evaluates.
 """
 
@@ -140,8 +140,8 @@ EXPANDED = ("sbatch-variable",)
 
 
 def lint_text(text: str, name: str, kind: Kind | None = None) -> list[LintFinding]:
-    """Return what is wrong in a recipe, in the order of its lines. ``name`` is its path, which also
-    determines the kind; ``kind`` overrides the detected kind. Total: any text gives a list.
+    """Return the mistakes in a recipe, in the order of its lines. ``name`` is its path, which also
+    determines the kind; ``kind`` overrides the detected kind. Any text is accepted.
     """
     lines = tuple(line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n"))
     recipe = Recipe(name, kind or detected(name, lines), lines)
@@ -167,8 +167,8 @@ def _broken(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _inside(view: Recipe, file: Fragment) -> Iterator[Broken]:
-    """Return what is broken in a script that the script writes, at its place. The checks for other
-    written files find mistakes in them.
+    """Return the broken rules in scripts that the script writes, with their positions in the
+    recipe. Other checks cover other files that it writes.
     """
     above = file.lines[0].number - 1
     inner = Recipe(view.name, "script", tuple(line.with_text(line.text) for line in file.lines))
@@ -231,8 +231,8 @@ _BATCH = ("#SBATCH", "#PBS", "#BSUB", "#flux:")
 
 
 def why_unjudged(text: str, name: str, kind: Kind | None = None) -> str:
-    """Return why no rule can find anything in a text, so that "no problems found" would judge
-    nothing; "" if the text, with the kind that its path determines, or ``kind``, is a recipe.
+    """Return the reason why no rule applies to a text, so that "no problems found" would mean
+    nothing; "" if the text is a recipe. Its path determines the kind, unless ``kind`` is given.
     """
     lines = tuple(line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n"))
     which = kind or detected(name, lines)
@@ -277,8 +277,8 @@ def _is_recipe(lines: tuple[str, ...], name: str) -> bool:
 ROUNDS = 40
 """A line with more mistakes than this is left to a person."""
 _LEAST_ROUNDS, _MOST_LETTERS = 3, 128 << 10
-"""Limit of characters that are read again for whole lines: in a long text only the first faults are
-corrected.
+"""Limit on the characters that are read again for whole lines: in a long text only the first
+mistakes are corrected.
 """
 
 

@@ -1,7 +1,7 @@
 """Find configuration text wherever it is: a whole file, a here-document, an echo into a file, or
 lines quoted in a document.
 
-A check gets the fragments of its kind, whatever their origin; each line remembers its place.
+A check gets the fragments of its kind, whatever their origin; each line keeps its position.
 """
 
 from __future__ import annotations

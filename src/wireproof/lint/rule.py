@@ -39,8 +39,8 @@ CONFIGURATION_FILES: tuple[Kind, ...] = (
 
 
 class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A rule. ``sentence`` says what is wrong, ``why`` what happens then, ``right`` the right form,
-    ``source`` where it is documented. ``safe``: ``--fix`` may write the corrected line.
+    """A rule. ``sentence`` describes the mistake, ``why`` its consequence, ``right`` the correct
+    form, ``source`` the documentation. ``safe``: ``--fix`` may write the corrected line.
     ``severity`` ``warning``: the line may be intended. ``setting``: the entry of the catalogue of
     settings that the rule is about, if any.
     """
@@ -70,16 +70,16 @@ def filled(template: str, **values: str) -> str:
 
 
 class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A way to break the rule ``code``. ``change`` takes the place of what the row's pattern
-    matches, with the groups of the pattern as ``\\1``; without it a person must decide. ``seen``
-    goes into the message, with what stands in braces filled in. The row holds only in recipes with
-    a line that matches ``beside`` and without a line that matches ``elsewhere``; ``{device}`` in
+    """A way to break the rule ``code``. ``change`` replaces the text that the row's pattern
+    matches, with the groups of the pattern as ``\\1``; without it a person must decide. ``seen`` is
+    added to the message, with the names in braces filled in. The row applies only to recipes with a
+    line that matches ``beside`` and without a line that matches ``elsewhere``; ``{device}`` in
     ``beside`` is the second argument of the command.
     """
 
     FILLED: ClassVar[tuple[str, ...]] = ()
     PATTERNS: ClassVar[tuple[str, ...]] = ()
-    """The fields that are regular expressions, first the one whose match is changed."""
+    """The fields that are regular expressions; the field whose match is changed comes first."""
     code: str
     change: str | None = None
     seen: str = ""
@@ -87,15 +87,15 @@ class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     elsewhere: str = ""
 
     def fits(self, recipe: "Recipe", device: str = "") -> bool:
-        """Return whether the row holds in a recipe."""
+        """Return whether the row applies to a recipe."""
         beside = not self.beside or _is_anywhere(
             recipe, filled(self.beside, device=re.escape(device))
         )
         return beside and not (self.elsewhere and _is_anywhere(recipe, self.elsewhere))
 
     def __post_init__(self) -> None:
-        """Raise ValueError that names the field that is not a regular expression, or whose groups
-        ``change`` or ``seen`` does not know.
+        """Raise ValueError with the name of the field if it is not a regular expression, or if
+        ``change`` or ``seen`` uses a group that the pattern lacks.
         """
         for name in (*self.PATTERNS, "beside", "elsewhere"):
             try:
@@ -130,10 +130,10 @@ class LineRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 class VariableRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A variable whose whole name matches ``name``. It is wrong if its value matches ``value``, or
-    does not match ``allowed``; without both it is always wrong. A row about values holds only for
-    variables that are set in the way ``how`` (``export``; "": any), and not in jobs whose text
-    matches ``unless``; its ``change`` takes the place of the value. ``right`` replaces that of the
-    rule. ``seen``, ``right`` and ``change`` may contain ``{name}`` and ``{value}``.
+    does not match ``allowed``; without both it is always wrong. A row about values applies only to
+    variables that are set by the method ``how`` (``export``; "": any), and not to jobs whose text
+    matches ``unless``; its ``change`` replaces the value. ``right`` replaces that of the rule.
+    ``seen``, ``right`` and ``change`` may contain ``{name}`` and ``{value}``.
     """
 
     FILLED = ("name", "value")
@@ -160,12 +160,12 @@ class VariableRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 class CommandRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A command whose program matches ``program`` and whose text matches ``where``, but not
-    ``unless``, below a line that matches ``after``. The checked words are the values of
-    ``option``, or the word at ``place``, or, with ``word``, all words, else the program. A word is
-    wrong if it matches ``word``, but not ``allowed`` or one of ``choices``, and, with ``below``, if
-    it is a number below it. The most similar of ``choices`` replaces it, or the word that ``meant``
-    gives. ``seen`` may contain ``{word}``, ``{command}``, ``{program}`` and ``{values}``, the
-    number of values between commas.
+    ``unless``, below a line that matches ``after``. The checked words are the values of ``option``,
+    or the word at ``place``, or, with ``word``, all words, else the program. A word is wrong if it
+    matches ``word``, but not ``allowed`` or one of ``choices``, and, with ``below``, if it is a
+    number below it. The most similar of ``choices`` replaces it, or the word from ``meant``.
+    ``seen`` may contain ``{word}``, ``{command}``, ``{program}`` and ``{values}``, the number of
+    values between commas.
     """
 
     FILLED = ("word", "command", "program", "values")
@@ -236,7 +236,9 @@ class Broken:
 
 
 Check = Callable[[Recipe], Iterator[Broken]]
-"""A pure function that reads a file of the kinds that its rules name, and yields what is broken."""
+"""A pure function that reads a recipe of the kinds that its rules list, and yields the broken
+rules.
+"""
 
 
 # --- The kind of a recipe, by its path, else by the form of its lines.
@@ -332,7 +334,9 @@ _CONTENT: dict[Kind, str] = {
     "udev": r"[A-Z]+[\w{}]*\s*[=!:+]=?",
     "hosts": r"(\d{1,3}(\.\d{1,3}){3}|[\da-fA-F]*:[\da-fA-F:.]+)\s+\S",
 }
-"""The form of a line that the checks of a kind read, more tolerant than the form that tells it."""
+"""The form of a line that the checks of a kind read; it is more tolerant than the form that
+identifies the kind.
+"""
 _SOURCE = re.compile(r"\s*(baseurl|mirrorlist|metalink)\s*=")
 _SECTION = re.compile(r"\s*\[[\w .-]{1,64}\]\s*$")
 LONGEST = 4000

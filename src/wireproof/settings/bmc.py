@@ -117,7 +117,7 @@ class _Secrets:
 
     def _asked(self, where: str, user: str) -> str:
         if self._options.ask is None:
-            raise BadInput(f"{where}: no password: give --bmc-password-file, or a terminal to ask.")
+            raise BadInput(f"{where}: no password: give --bmc-password-file or use a terminal.")
         if text := self._options.ask(user):
             return text
         raise BadInput(f"{where}: the password is empty.")

@@ -136,7 +136,7 @@ MOST_RAILS = 32
 """PSM3 allows 32 and UCX 16."""
 _LONGEST_TEXT = 1 << 20
 _LARGEST_FILE = 64 << 20
-"""A scheduler's node file has a line for each slot: 100,000 hosts with some dozens of slots."""
+"""A scheduler's node file has a line for each slot: 100,000 hosts with dozens of slots."""
 _DEEPEST = 8
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,9})", re.ASCII)
 _ALGEBRA = re.compile(r"[@!&^]")

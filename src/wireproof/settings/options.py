@@ -66,7 +66,7 @@ class Options:
     topology: Path | None = row(
         "check",
         "FILE",
-        "file that says which switch each node connects to: topology.conf, ibnetdiscover, "
+        "file that lists the switch of each node: topology.conf, ibnetdiscover, "
         "opareport, lldpctl or TOML",
         path="new",
         first=True,
@@ -89,7 +89,7 @@ class Options:
         stored=True,
     )
     sign: str = row(
-        "check", "KEY", "sign the dossier of --profile acceptance: file of an SSH key", ""
+        "check", "KEY", "file of the SSH key that signs the dossier of --profile acceptance", ""
     )
     no_audit: bool = row("check", "", "do not read the hosts' settings", False)
     dry_run: bool = row(
@@ -138,7 +138,7 @@ class Options:
     transport: TransportKind = row(
         "target",
         "mpi|tcp|ofi|null|model",
-        "what carries the messages",
+        "transport of the messages",
         "mpi",
         parse=one_of("null", "model", "mpi", "tcp", "ofi"),
         first=True,
@@ -210,7 +210,7 @@ class Options:
     launcher: str = row(
         "target",
         "ssh|PATH",
-        "how other hosts are reached: ssh or the path of an agent",
+        "method to reach other hosts: ssh or the path of an agent",
         "",
         parse=plain,
         names=("", "ssh"),
@@ -242,7 +242,7 @@ class Options:
     starter: Literal["auto", "scheduler", "mpi"] = row(
         "target",
         "",
-        "in an allocation: what starts the ranks, the scheduler's launcher or the MPI's",
+        "in an allocation: launcher that starts the ranks, the scheduler's or the MPI's",
         "auto",
         choices=("auto", "scheduler", "mpi"),
         stored=True,
@@ -356,7 +356,7 @@ class Options:
     formula: Formula = choice(
         "measure",
         "robust|osu|imb-mpi1|imb-p2p|hpcc",
-        "suite whose loop and formula give the number",
+        "suite whose loop and formula are used",
         "robust",
         stored=True,
     )

@@ -80,7 +80,7 @@ def choice(group: str, words: str, about: str, default: str, **more: Any) -> Any
 
 
 def of_job(metavar: str, about: str, flags: str, **more: Any) -> Any:
-    """Return the row of a text that Slurm's option ``flags`` takes."""
+    """Return the row of a text for Slurm's option ``flags``."""
     return row("job", metavar, about, "", flags=flags, stored=True, **more)
 
 

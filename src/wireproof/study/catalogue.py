@@ -14,7 +14,7 @@ from wireproof.model.study import Configuration, Knob, Library
 from wireproof.model.toml import read_struct
 
 MOST = 64
-"""Most values of a study beside the base; each costs a launch in every round."""
+"""Largest number of values in a study besides the base; each costs a launch in every round."""
 MOST_VALUES = 16
 LONGEST = 1024
 _NAME = re.compile(r"[A-Z][A-Za-z0-9_]{1,127}", re.ASCII)
@@ -23,7 +23,7 @@ _NAME = re.compile(r"[A-Z][A-Za-z0-9_]{1,127}", re.ASCII)
 def library_of(text: str, source: str) -> Library:
     """Return the library that a TOML document describes.
 
-    Raises ``BadInput`` that names ``source`` and the place of the mistake.
+    Raises ``BadInput`` with ``source`` and the place of the mistake.
     """
     found = read_struct(text, source, Library)
     if not found.knob:
@@ -116,7 +116,7 @@ def configurations(
         if len(rails) < knob.rails:
             there = f"only {rails[0]}" if rails else "none"
             left.append(
-                f"{knob.name} is left out: it needs {knob.rails} rails, and there is {there}."
+                f"{knob.name} is left out: it needs {knob.rails} rails, and the hosts have {there}."
             )
             continue
         for value in _expanded(knob.values, rails):
@@ -206,7 +206,7 @@ _ALWAYS = "latency"
 
 
 def patterns_for(knobs: Iterable[Knob]) -> tuple[str, ...]:
-    """Return the default patterns: what any of the knobs can move, and the latency."""
+    """Return the default patterns: those that any of the knobs can affect, and the latency."""
     moved = {name for knob in knobs for name in knob.moves} | {_ALWAYS}
     return tuple(name for name in PATTERNS if name in moved)
 

@@ -1,4 +1,4 @@
-"""Draw the conclusions of a study from its runs and what was read back. Pure."""
+"""Draw the conclusions of a study from its runs and its read-back. Pure."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -293,7 +293,7 @@ def _behaves(effects: Sequence[StudyEffect]) -> str:
 
 
 def _controls(one: Configuration, knob: Knob, probe: Probe) -> str:
-    """Say what the other spellings show about a refused value."""
+    """Describe the evidence of the other spellings about a refused value."""
     started = [each for each in knob.control if _outcome(each, one, probe) == ""]
     same = next((each for each in started if each.same), None)
     if same is None:
@@ -314,7 +314,7 @@ def _outcome(control: Control, one: Configuration, probe: Probe) -> str | None:
 
 
 def spelling(control: Control, value: str) -> str:
-    """Return ``value`` as the control spells it, or "" if it cannot be spelled so."""
+    """Return ``value`` as the control spells it, or "" if the control has no such spelling."""
     text = control.spelling
     if "{hex}" in text:
         try:

@@ -59,7 +59,7 @@ _FAILURE = r"(?i)^(?!\s*help:)(?P<value>.*\b(?:error|fatal|fail\w*|abort\w*|cann
 
 
 def complaint(text: str, library: Library) -> str:
-    """Return the line in which the library says why it does not start, or "".
+    """Return the line in which the library reports why it does not start, or "".
 
     By the catalogue's kinds, the most specific first; otherwise a line that mentions a failure.
     """
@@ -174,7 +174,7 @@ def _claimed_path(judgement: Judgement) -> Proof:
 
 
 def _sent(run: Run) -> tuple[dict[str, float], float]:
-    """Return the bytes that left all hosts by port, and the payload that had to."""
+    """Return the bytes that left all hosts, by port, and the payload that had to leave them."""
     ports = ports_of({host.rank: host for host in run.hosts})
     idle = {one.rank: one for one in run.idle}
     sent: dict[str, float] = defaultdict(float)

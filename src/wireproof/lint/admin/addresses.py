@@ -161,7 +161,7 @@ DEFINE = ("chdef", "mkdef")
 
 @dataclass(frozen=True, slots=True)
 class Defined:
-    """An address with its mask, as ``command`` gives them. ``word`` is the word that contains the
+    """An address with its mask, from ``command``. ``word`` is the word that contains the
     mask.
     """
 
@@ -195,7 +195,7 @@ def networks(recipe: Recipe) -> Iterator[Broken]:
 
 def _make(recipe: Recipe, command: Command, xcat: bool) -> Iterator[Broken]:
     """Find ``make networks``. Other tables count only beside xCAT's commands, because a Makefile
-    may well have a rule 'hosts'.
+    may have a rule 'hosts'.
     """
     program, table = command.words
     if table.text == "networks" or (xcat and table.text in listed("xcat-tables")):

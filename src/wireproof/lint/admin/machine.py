@@ -49,7 +49,7 @@ def sysctl(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 
 def _one_setting(texts: list[str]) -> str:
-    """Return ``name=value`` if the words are a single setting divided by blanks, else ""."""
+    """Return ``name=value`` if the words are a single setting with spaces in it, else ""."""
     first, rest = texts[0], texts[1:]
     if not rest:
         return ""

@@ -33,7 +33,7 @@ VERBS = (
     "unmask",
 )
 
-# --- Lines that are judged unchanged, because markup in them is not shell.
+# --- Lines that are judged as written, because markup in them is not shell.
 
 ADD_REPO = re.compile(r"\b(?:yum-)?config-manager\s+--add-repo(?:=|\s+)(\S.*)$")
 ADDRESS = re.compile(r"(?:https?|ftp|file)://[^\s<>\"'`)]+")

@@ -62,7 +62,7 @@ def _mount(line: WrittenLine) -> Iterator[Broken]:
 
 
 def _joined(columns: list[str], tail: int) -> str | None:
-    """Return the line with its options in a single column if blanks after commas divide them."""
+    """Return the line with its options in a single column if spaces after commas split them."""
     end = len(columns) - tail
     options = "".join(columns[3:end])
     if "," not in options or not columns[3].endswith(","):

@@ -54,7 +54,7 @@ def same_place(address: str, other: str) -> bool:
 
 # --- An interface.
 
-# bytes; mlx5, the largest of the common drivers; switches carry at least 9216
+# bytes; mlx5, the largest of the common drivers; switches support at least 9216
 ETHERNET_MOST = 9978
 CONNECTED_MOST = 65520
 DATAGRAM_MOST = 10236  # Omni-Path with a 10 KiB fabric MTU, less the 4 bytes of the IPoIB header
@@ -109,8 +109,8 @@ def _ipoib_mtu(interface: Interface, value: Part, size: int) -> Iterator[Broken]
 
 
 def _merged(interfaces: list[Interface]) -> Iterator[Broken]:
-    """Find interfaces whose third numbers differ but which a mask shorter than /24 puts into the
-    same network.
+    """Find addresses that differ in their third number, but that a mask shorter than /24 puts into
+    the same network.
     """
     seen: list[tuple[str, Part, int]] = []
     for interface in interfaces:

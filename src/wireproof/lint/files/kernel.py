@@ -89,7 +89,7 @@ def _value(word: Part) -> str:
 
 
 def _without(word: Part) -> str:
-    """Return the line's text without the word and an adjacent blank."""
+    """Return the line's text without the word and an adjacent space."""
     before, after = word.line.text[: word.offset], word.line.text[word.offset + len(word.text) :]
     return before.rstrip(" ") + after if before.endswith(" ") else before + after.lstrip(" ")
 

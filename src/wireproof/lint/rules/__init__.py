@@ -33,8 +33,8 @@ class Book(NamedTuple):
 
 @of_site
 def book(names: tuple[str, ...] = (*SCRIPT, *ADMIN, *FILES)) -> Book:
-    """Return the content of our files ``names`` and the rows of the site. Raise BadInput for a code
-    with two rules, and for a row of an unknown rule.
+    """Return the content of the built-in files ``names`` and the rows of the site. Raise BadInput
+    for a code with two rules, and for a row of an unknown rule.
     """
     texts = (*(CatalogueFile(packaged(__package__, name), name) for name in names), *site_texts())
     made = Book({}, [], [], [])

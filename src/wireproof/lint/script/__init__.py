@@ -242,8 +242,8 @@ class Job:
         return counts
 
     def count(self, name: str) -> int | None:
-        """Return the value of an #SBATCH option, or of that of another scheduler which means the
-        same, if it is a plain number (the smaller of ``2-4``).
+        """Return the value of an #SBATCH option, or of the equivalent option of another scheduler,
+        if it is a plain number (the smaller of ``2-4``).
         """
         number = whole_number(self.given.get(name, "").split("-")[0])
         return self._counts.get(name) if number is None else number

@@ -284,7 +284,7 @@ def _slots(hosts: str) -> int:
 
 
 def _allocated(job: Job) -> int:
-    """Return the number of tasks that the job asks for, 0 if it is not certain."""
+    """Return the number of tasks that the job requests, 0 if it is not certain."""
     nodes, each = job.count("--nodes") or 0, job.count("--ntasks-per-node")
     return nodes * (each or 0)
 

@@ -240,7 +240,7 @@ def _requoted(line: str, begin: int) -> str | None:
 
 
 def invisible(recipe: Recipe) -> Iterator[Broken]:
-    """Find no-break blanks between words."""
+    """Find no-break spaces between words."""
     for part in segments(recipe):
         for number in range(part.first, part.last + 1) if part.script else ():
             line = recipe.lines[number - 1]

@@ -44,7 +44,7 @@ _NAME = rf"<[^\W\d_][^>\n]{{0,57}}(?<![{_BLANK}])>"
 """``<server ipoib addr>``: a name to be filled in, not a redirection."""
 _TOKEN = re.compile(
     rf"(?P<skipped>[{_BLANK}]+|\\\n|#[^\n]*)"
-    rf"|(?P<backslash>\\)(?=[{_BLANK}])"  # meant as a continuation: a blank behind it makes it none
+    rf"|(?P<backslash>\\)(?=[{_BLANK}])"  # meant as a continuation: a space after it prevents it
     r"|(?P<prompt>\\?\$>)(?= )"  # a second prompt in the line: two lines of a document, joined
     rf"|\n|[012]?(?:<<<|<<-?|<[>&]|>[>|&]?|(?!{_NAME})<)|&>>?|;;|&&|\|\||\|&|[;|&()]"
 )
@@ -103,7 +103,7 @@ def _part(lines: int) -> re.Pattern[str]:
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads words; ``lines``: the line ends in a quote, at most."""
+    """Read words; ``lines``: the largest number of line ends in a quote."""
 
     text: str
     lines: int
@@ -125,8 +125,8 @@ class _Reader:
         return "".join(parts), at
 
     def _end(self, at: int) -> int:
-        """Return the end of ``$(…)`` or of backquotes; that of the first sign if they do not end
-        soon.
+        """Return the end of ``$(…)`` or of backquotes; the end of the opening sign if the
+        substitution is not closed soon.
         """
         if at < self.given_up:
             return at + 1
@@ -157,7 +157,7 @@ __all__ = ["LAUNCHERS", "Command", "Edit", "Heredoc", "Redirect", "Segment", "Wo
 
 _ORNAMENT = re.compile(
     r"\s*(?:[-*•●▪·]\s+(?![\d.]+\s*$)|\d{1,2}[.)]\s+)?(?:\\Rightarrow\s+)?"  # a bullet, a number
-    r"(?:(?:server|client|node|host|head|compute)\s?\d{0,3}:\s+)?"  # whose line it is
+    r"(?:(?:server|client|node|host|head|compute)\s?\d{0,3}:\s+)?"  # the host of the line
     r"(?:\\?\$>\s*|\\?\$\s+|(?:\(\w{1,20}\)\s?)?\[[\w.-]{1,64}@[\w.-]{1,64}[ "
     r":][^\]\n]{1,64}\][$#]\s*"
     r"|[\w.-]{1,64}@[\w.-]{1,64}:[^\s$#]{1,64}[$#]\s+)?"  # a prompt
@@ -289,7 +289,7 @@ class _CommandReader:
     def __init__(self, recipe: Recipe, part: Segment) -> None:
         self.recipe, self.part = recipe, part
         self.skip = 0
-        """The number of the first line behind a here-document."""
+        """The number of the first line after a here-document."""
         self._clear()
 
     def _clear(self) -> None:

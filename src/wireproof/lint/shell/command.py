@@ -123,7 +123,7 @@ def lines_inside(recipe: Recipe) -> frozenset[int]:
 
 
 Edit = tuple[Word, str]
-"""The replaced word and its new source text; "" removes the word and a blank before it.
+"""The replaced word and its new source text; "" removes the word and a space before it.
 """
 
 
@@ -224,7 +224,7 @@ _VALUES: dict[str, frozenset[str]] = {
     }.items()
 }
 _POSITIONAL = {"ssh": 1, "timeout": 1, "xdsh": 1, "psh": 1, "taskset": 1}
-"""How many words before the program belong to a wrapper without being options."""
+"""Number of words before the program that belong to a wrapper and are not options."""
 
 LAUNCHERS = _words(
     "mpirun mpiexec mpiexec.hydra orterun prterun oshrun mpirun.openmpi mpiexec.openmpi "
@@ -271,7 +271,9 @@ def inner(words: tuple[Word, ...]) -> int | None:
 
 
 def _taken(option: str, values: frozenset[str], following: tuple[Word, ...]) -> int:
-    """Return how many words after an option are its values; hydra also takes -genv NAME=VALUE."""
+    """Return the number of words after an option that are its values; hydra also takes -genv
+    NAME=VALUE.
+    """
     if option not in values and "-" + option[1:] not in values:
         return 0
     return 2 if option in _LAUNCH_TWO and not any("=" in word.text for word in following) else 1

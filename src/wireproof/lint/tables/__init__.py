@@ -13,15 +13,15 @@ from wireproof.model.toml import Row, read_rows, read_toml
 __all__ = ["MOST_WORDS", "Module", "NumberRange", "Sysctl", "VariableTable"]
 __all__ += ["folders", "libraries", "listed", "modules", "nearest", "sysctls"]
 
-LONGEST_NAME = 80  # a longer name was never one of ours
+LONGEST_NAME = 80  # no known name is longer
 # number of names per line that are examined; a line with more is not a configuration
 MOST_WORDS = 120
 
 
 class VariableTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Variables of a library. ``names`` are without the prefix, divided by blanks; ``aliases`` are
-    names that people write, each with the right variable. ``anywhere``: a word with this prefix is
-    a variable wherever it occurs, not only where it gets a value.
+    """Variables of a library. ``names`` are without the prefix, separated by spaces; ``aliases``
+    are common wrong names, each with the right variable. ``anywhere``: a word with this prefix is a
+    variable wherever it occurs, not only where it gets a value.
     """
 
     prefix: str
@@ -76,8 +76,8 @@ class Module(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class Sysctl(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A setting below /proc/sys: the number of its values and their ranges; ``removed`` says since
-    when the kernel ignores it.
+    """A setting below /proc/sys: the number of its values and their ranges; ``removed`` states
+    since which release the kernel ignores it.
     """
 
     name: str
@@ -97,7 +97,7 @@ def _text(name: str) -> str:
 
 
 def _with_site(name: str, head: str, kind: type[Row]) -> list[Row]:
-    """Return our rows of a kind, then those of the site."""
+    """Return the built-in rows of a kind, then those of the site."""
     texts = (CatalogueFile(_text(name), name), *site_texts())
     return [row for text in texts for row in read_rows(text.text, text.name, head, kind, HEADS)]
 

@@ -207,6 +207,19 @@ def test_a_part_of_a_supportconfig_is_read_whole_or_named(
         audited(source)
 
 
+def test_the_output_of_a_command_is_read_whole_or_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    last = "vm.swappiness = 60\n"
+    (folder / "sysctl_-a").write_text("vm.dirty_ratio = 20\n" * 40 + last)
+    audited(folder)
+    monkeypatch.setattr("wireproof.workflow.archive._LARGEST_TEXT", 600)
+    with pytest.raises(BadInput, match="sysctl_-a is larger"):
+        audited(folder)
+
+
 @pytest.mark.parametrize("cut", [0.0, 0.01, 0.3, 0.6])
 @pytest.mark.parametrize("mode", ["gz", "xz", "bz2"])
 def test_an_archive_that_is_cut_off_is_refused(cut: float, mode: str, tmp_path: Path) -> None:

@@ -273,12 +273,14 @@ def _write_all(root: Path, places: Mapping[str, str]) -> None:
 
 def _texts_of(folder: Path, source: Path) -> Iterator[tuple[str, str]]:
     """Yield the files of ``folder`` that may be the output of commands, by name. Raises
-    ``BadInput`` above 256 MiB.
+    ``BadInput`` above 256 MiB, or 4 MiB for a file: its end would be missing without notice.
     """
     total = 0
     for file in sorted(folder.iterdir())[:_MOST_FILES]:
         text = text_of(file) if file.is_file() else None
         if text is not None and holds_places(file.name, text):
+            if file.stat().st_size > _LARGEST_TEXT:
+                raise BadInput(f"{file} is larger than {_LARGEST_TEXT >> 20} MiB: shorten it.")
             total += len(text)
             if total > _LARGEST_TEXTS:
                 raise BadInput(f"the texts of commands in {source} are larger than 256 MiB.")

@@ -11,12 +11,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tests.cli.verb import document, wireproof
 from tests.lab.conftest import Build
 
 from wireproof.lab.cluster import Lab
+from wireproof.model.finding import Finding
 from wireproof.plan import numbered, sweep
+from wireproof.report.judged_run import ranked
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.session import Session
 from wireproof.workflow.session.run import run_session
@@ -122,6 +125,22 @@ def test_two_measurements_at_once_on_one_lab_are_contention(build: Build) -> Non
                 "node-direction-slow",
                 "below-expectation",
             }, found["findings"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("nodes", [2, 4])
+def test_of_two_checks_at_once_each_names_the_other_first(build: Build, nodes: int) -> None:
+    """The first line named a slow node, a slot of PCIe or a low goodput."""
+    lab = build(nodes)
+    words = ("check", "--lab", lab.name, "--hosts", ",".join(lab.nodes), "--transport", "tcp")
+    with concurrent.futures.ThreadPoolExecutor(2) as both:
+        jobs = [both.submit(wireproof, *words, "--json", timeout=300) for _ in range(2)]
+        for found in (document(one.result()) for one in jobs):
+            assert found["verdict"] == "inconclusive", found["findings"]
+            first = ranked(msgspec.convert(found["findings"], list[Finding]))[0]
+            assert first.code == "other-traffic", first.message
+            assert isinstance(rate := first.evidence["bytes_per_s"], float)
+            assert rate > 0.04 * LINE
 
 
 @pytest.mark.mpi

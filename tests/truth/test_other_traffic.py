@@ -3,6 +3,7 @@ never a fault.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from tests.changed_runs import each_nic, set_
@@ -97,6 +98,39 @@ def test_another_jobs_flow_is_contention_and_not_a_slow_direction(
             assert one.evidence["bytes_per_s"] == pytest.approx(share * 117.7e6, rel=0.35)
             assert "Mb/s" in one.message
             assert "do not replace the cable" in one.advice
+        assert ranked(judgement.findings)[0].code == "other-traffic"
+
+
+@pytest.mark.parametrize("nodes", [2, 4])
+@pytest.mark.parametrize("share", [0.21, 0.25, 0.3])
+def test_a_flow_excuses_no_more_than_its_own_bytes(nodes: int, share: float) -> None:
+    """A sender at a third of the line beside a flow that takes a quarter of it was "another job":
+    a fifth of the line excused any loss.
+    """
+    world = lab(nodes=nodes, sizes=(8, 1 << 20), speed=lambda a, b: 0.3 if a == 0 else 1.0)
+    judgement = judge(with_flow(run_of(world), world, (0, 1, share)))
+    first = ranked(judgement.findings)[0]
+    assert (judgement.verdict, first.severity) == ("fail", "fail")
+    assert first.code in ("direction-slow", "node-direction-slow")
+    assert first.subject.startswith("n1")
+
+
+@pytest.mark.parametrize("nodes", [2, 4])
+def test_a_second_check_disturbs_some_points_and_is_named_first(nodes: int) -> None:
+    """Each point meets another flow: one median over all points hid it, and a direction failed."""
+    for seed in range(3):
+        world = lab(nodes=nodes, sizes=(8, 1 << 18, 1 << 20), seed=seed)
+        half = run_of(replace(world, speed=lambda *_: 0.5))
+        for a in range(nodes):
+            half = with_flow(half, world, (a, (a + 1) % nodes, 0.5))
+        points = [
+            beside if pure.message_bytes == 1 << 20 and pure.pairs[0].origin == 0 else pure
+            for pure, beside in zip(run_of(world).points, half.points, strict=True)
+            if pure.pattern == "stream"
+        ]
+        judgement = judge(set_(half, points=points))
+        assert judgement.verdict == "inconclusive", [one.message for one in judgement.findings]
+        assert ranked(judgement.findings)[0].code == "other-traffic"
 
 
 def test_two_flows_name_both_ports() -> None:
@@ -165,6 +199,8 @@ def test_a_port_that_others_use_is_no_culprit(flow: Flow, back: float) -> None:
     assert blamed
     assert all("other traffic" in one.message for one in blamed)
     assert ranked(judgement.findings)[0].code == "other-traffic"
-    document = LocateDocument(located=(with_other_traffic(located, judgement.findings),))
+    document = LocateDocument(
+        located=(with_other_traffic(located, judgement.findings, judgement.pairs),)
+    )
     assert document.verdict == "inconclusive"
     assert "of other traffic" in locate_document(document).answer

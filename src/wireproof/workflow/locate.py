@@ -126,7 +126,7 @@ def from_folder(folder: Path, fabric: Fabric | None) -> LocateDocument:
     runs = [load_run(path) for path in screens]
     wrong, notes = _settings_of(folder, runs[0])
     again = [load_run(path) for path in _stage(folder, "confirm")]
-    findings = [finding for run in runs for finding in judge(run).findings]
+    judgements = [judge(run) for run in runs]
     located: list[Located] = []
     for metric in METRICS:
         samples = _all_samples(runs, metric)
@@ -141,7 +141,9 @@ def from_folder(folder: Path, fabric: Fabric | None) -> LocateDocument:
         explained = explain(concluded, runs[0], settings=settings_by_id())
         if wrong:
             explained = with_settings(explained, wrong, runs[0].claim.link)
-        located.append(with_other_traffic(explained, findings))
+        for one in judgements:
+            explained = with_other_traffic(explained, one.findings, one.pairs)
+        located.append(explained)
     if not located:
         raise BadInput(
             f"{folder} has no streams or short ping-pongs between hosts, so there is nothing to"

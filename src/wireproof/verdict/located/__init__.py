@@ -21,7 +21,7 @@ from wireproof.model.finding import (
     nodes_of,
     worst,
 )
-from wireproof.model.located import Blame, Fabric, Located
+from wireproof.model.located import OTHER_TRAFFIC, Blame, Fabric, Located
 from wireproof.verdict.issue import SLOW, Issue, merge, overall, sorted_findings
 from wireproof.verdict.located.issues import (
     advice_of,
@@ -220,7 +220,7 @@ def with_located(
     """
     if not located:
         return judgement
-    located = [with_other_traffic(sweep, judgement.findings) for sweep in located]
+    located = [with_other_traffic(one, judgement.findings, judgement.pairs) for one in located]
     blames = [blame for sweep in located if has_samples(sweep) for blame in sweep.blames]
     innocent = harmless(judgement, located, (criteria or Criteria()).min_efficiency, fabric)
     pairs = [innocent.get(id(pair), pair) for pair in judgement.pairs]
@@ -235,6 +235,7 @@ def with_located(
         for sweep in located
         for issue in located_issues(sweep)
     ]
+    kept = _as_reason(kept, blames)
     findings = sorted_findings([*kept, *_advised(merge(issues), blames)])
     verdict = overall(findings, left, judgement.groups)
     return msgspec.structs.replace(judgement, findings=findings, pairs=pairs, verdict=verdict)
@@ -245,7 +246,7 @@ def with_causes(judgement: Judgement, located: Sequence[Located]) -> Judgement:
 
     Severities and the verdict stay, because they come from the measurement.
     """
-    located = [with_other_traffic(sweep, judgement.findings) for sweep in located]
+    located = [with_other_traffic(one, judgement.findings, judgement.pairs) for one in located]
     blames = [blame for sweep in located if has_samples(sweep) for blame in sweep.blames]
     renewed = {_place(finding): finding for finding in map(_finding_of, blames)}
     findings = [
@@ -269,10 +270,34 @@ def _place(finding: Finding) -> tuple[str, object, bool]:
     return finding.code, finding.about, "value_ns" in finding.evidence
 
 
-def with_other_traffic(located: Located, findings: Sequence[Finding]) -> Located:
-    """Return ``located`` with the other traffic that ``findings`` report as first causes."""
-    blames = [with_shared(blame, findings) for blame in located.blames]
+def with_other_traffic(
+    located: Located, findings: Sequence[Finding], pairs: Sequence[PairVerdict]
+) -> Located:
+    """Return ``located`` with the other traffic that ``findings`` report as first causes.
+
+    ``pairs``: the results, which show whose rate other traffic explains.
+    """
+    slow = [pair for pair in pairs if "below-expectation" in pair.codes]
+    blames = [
+        with_shared(
+            blame,
+            findings,
+            [pair for pair in slow if _takes(blame, pair) and not _far_worse(blame, pair)],
+        )
+        for blame in located.blames
+    ]
     return msgspec.structs.replace(located, blames=blames)
+
+
+def _as_reason(findings: Iterable[Finding], blames: Iterable[Blame]) -> list[Finding]:
+    """Return the findings; other traffic that excuses a culprit is why the run is inconclusive."""
+    excused = {seen for blame in blames if blame.excused for seen in blame.causes[0].evidence}
+    return [
+        msgspec.structs.replace(one, severity="inconclusive")
+        if one.code == OTHER_TRAFFIC and one.message in excused
+        else one
+        for one in findings
+    ]
 
 
 def _failing(gone: Iterable[tuple[Finding, Blame]]) -> set[tuple[str, Subject | None]]:

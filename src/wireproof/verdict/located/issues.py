@@ -5,7 +5,7 @@ faults.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -15,6 +15,7 @@ from wireproof.model.finding import (
     Finding,
     Link,
     Node,
+    PairVerdict,
     Port,
     Subject,
     Switch,
@@ -29,34 +30,54 @@ from wireproof.verdict.path.alongside import crossed_places, explains
 # fail.
 
 
-def with_shared(blame: Blame, findings: Iterable[Finding]) -> Blame:
-    """Add other traffic as the first cause if ``findings`` report enough at the culprit's
-    ports.
+def with_shared(
+    blame: Blame, findings: Iterable[Finding], slow: Sequence[PairVerdict] = ()
+) -> Blame:
+    """Add other traffic as the first cause if ``findings`` report enough at the culprit's ports.
+
+    ``slow``: results below the expectation that the culprit explains. If there are any, other
+    traffic must have slowed most of them down, each by its own point.
     """
     if blame.metric != "goodput" or blame.excused:
         return blame
+    shared = [pair for pair in slow if OTHER_TRAFFIC in pair.codes]
+    if slow and 2 * len(shared) <= len(slow):
+        return blame
     places = crossed_places(_subject(blame))
-    for finding in findings:
-        seen, place = finding.evidence.get("bytes_per_s"), finding.about
-        if (
-            finding.code != OTHER_TRAFFIC
-            or not isinstance(place, Port)
-            or place not in places
-            or not isinstance(seen, float)
-        ):
-            continue
-        if explains(blame.value, seen, blame.expected, back=places[place]):
-            cause = Cause(
-                code=OTHER_TRAFFIC,
-                confidence=0.9,
-                evidence=[finding.message],
-                fix=finding.advice,
-                sentence=f"{finding.evidence.get('nic')} of {finding.subject} carries "
-                f"{goodput(seen)} of other traffic",
-            )
-            others = [one for one in blame.causes if one.code != OTHER_TRAFFIC]
-            return msgspec.structs.replace(blame, causes=[cause, *others])
-    return blame
+    for pair in shared:
+        places = {**crossed_places(pair.route), **places}
+    seen = {
+        rate: finding
+        for finding in findings
+        if (rate := _rate_at(finding, places)) > 0.0
+        and (shared or explains(blame.value, rate, blame.expected, back=_is_back(finding, places)))
+    }
+    return _shared_by(blame, seen[max(seen)], max(seen)) if seen else blame
+
+
+def _rate_at(finding: Finding, places: Mapping[Port, bool]) -> float:
+    """Return the rate of other traffic in bytes/s that a finding reports at one of ``places``."""
+    rate, place = finding.evidence.get("bytes_per_s"), finding.about
+    here = finding.code == OTHER_TRAFFIC and isinstance(place, Port) and place in places
+    return rate if here and isinstance(rate, float) else 0.0
+
+
+def _is_back(finding: Finding, places: Mapping[Port, bool]) -> bool:
+    return isinstance(finding.about, Port) and places[finding.about]
+
+
+def _shared_by(blame: Blame, finding: Finding, bytes_per_s: float) -> Blame:
+    """Return the culprit with the other traffic that ``finding`` reports as its first cause."""
+    cause = Cause(
+        code=OTHER_TRAFFIC,
+        confidence=0.9,
+        evidence=[finding.message],
+        fix=finding.advice,
+        sentence=f"{finding.evidence.get('nic')} of {finding.subject} carries "
+        f"{goodput(bytes_per_s)} of other traffic",
+    )
+    others = [one for one in blame.causes if one.code != OTHER_TRAFFIC]
+    return msgspec.structs.replace(blame, causes=[cause, *others])
 
 
 def cause_sentence(causes: Sequence[Cause]) -> str:

@@ -7,6 +7,7 @@ in the quiet windows right before and after a point, belong to another job or a 
 shortfall that such traffic can explain is not a proven fault.
 """
 
+import math
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,6 +20,7 @@ from wireproof.model.finding import Both, Node, PairVerdict, Port, Route, Subjec
 from wireproof.model.quantity import goodput
 from wireproof.model.record import PointRecord, WitnessReading
 from wireproof.model.traffic import Direction, Ledger
+from wireproof.physics.bounds import bounds_of
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import SLOW, Issue
 from wireproof.verdict.path import busiest
@@ -27,30 +29,43 @@ from wireproof.verdict.path.proof import Witnessed
 
 _SURE_SHARE = 0.04  # share of all bytes that the port carried: smaller amounts may be headers
 _LOUD_SHARE = 0.20  # share of the attainable rate: this much disturbs, whatever the sum is
-_NEARLY = 0.95
+_ACCOUNTS = 0.5  # share of the missing rate: streams that compete leave a part of the line idle
+_MOSTLY = 0.5  # share of the points of a slow result
 _MILD = 0.6  # share of the expectation: traffic on the way back never costs more than the rest
 _SEGMENT = 1514.0
 _RESENT = "ip/Tcp/RetransSegs"
+_BENT = (
+    "background-traffic",
+    "cache-shaped",
+    "slow-start",
+    "unproven-too-few-bytes",
+    "unstable",
+)
+"""Codes of what traffic beside a point does to it, apart from a low goodput."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """Other traffic at one port in one direction during one point, in bytes/s."""
+    """Other traffic at one port in one direction during one point, in bytes/s.
+
+    ``beside``: what the port counted during the point beyond our bytes, at most what the quiet
+    moments around the point show if it hides in the allowance for headers. ``bytes_per_s``: the
+    same, or the rate of the quiet moments if the point shows almost nothing.
+    """
 
     nic: str
     bytes_per_s: float
+    beside: float
 
 
 def explains(goodput: float, others: float, expected: float, *, back: bool = False) -> bool:
-    """Return whether other traffic explains a goodput below the expectation (all in bytes/s).
+    """Return whether other traffic accounts for what a goodput lacks (all in bytes/s).
 
     ``back``: it crosses the way of the acknowledgements only.
     """
-    if back and (goodput < _MILD * expected or others < _LOUD_SHARE * expected):
-        return False
-    return others > 0 and (
-        goodput + others >= _NEARLY * expected or others >= _LOUD_SHARE * expected
-    )
+    if back:
+        return goodput >= _MILD * expected and others >= _LOUD_SHARE * expected
+    return others > 0 and others >= _ACCOUNTS * (expected - goodput)
 
 
 class Others:
@@ -60,6 +75,8 @@ class Others:
         self.ctx = ctx
         self.seen: dict[int, dict[Port, _Seen]] = defaultdict(dict)
         self.excused: set[Port] = set()
+        most = bounds_of(ctx.link, ctx.table).most if ctx.link is not None else None
+        self.line = most or math.inf
 
     def look(self, point: PointRecord, seen: Witnessed) -> None:
         """Record what crossed the ports of one point beyond its payload."""
@@ -73,28 +90,32 @@ class Others:
             name = claimed if claimed in ledger.ports else busiest(ledger, [direction])[0]
             explained_bytes = explained(self.ctx, point, seen, (reader, claimed, direction))
             explained_bytes += _resent(readings.get(reader))
-            beyond = _beyond(ledger, name, direction, explained_bytes) if name else None
-            if beyond:
-                self.seen[point.id][Port(self.ctx.name(reader), direction)] = _Seen(name, beyond)
+            ours = due.need, explained_bytes
+            seen_here = _beyond(ledger, name, direction, ours) if name else None
+            if seen_here:
+                self.seen[point.id][Port(self.ctx.name(reader), direction)] = seen_here
 
-    def rate_at(self, points: Iterable[int], place: Port) -> float:
-        """Return the median bytes/s of other traffic at one place; 0 if most ``points`` saw
-        none.
-        """
-        rates = [
-            self.seen[point][place].bytes_per_s if place in self.seen.get(point, {}) else 0.0
-            for point in points
-        ]
-        return statistics.median_high(rates) if rates else 0.0
+    def _loud_at(self, point: int, subject: Subject) -> Port | None:
+        """Return the busiest place of ``subject`` at which others took a good part of the line."""
+        place = max(crossed_places(subject), key=lambda one: self._beside(point, one), default=None)
+        loud = place is not None and self._beside(point, place) >= _LOUD_SHARE * self.line
+        return place if loud else None
+
+    def _beside(self, point: int, place: Port) -> float:
+        """Return the bytes/s that a port counted beyond ours at one point; 0 if it saw none."""
+        seen = self.seen.get(point, {}).get(place)
+        return seen.beside if seen is not None else 0.0
 
     def eased(
         self, issues: Sequence[Issue], pairs: Sequence[PairVerdict]
     ) -> tuple[list[Issue], list[PairVerdict]]:
-        """Return (issues, pairs) in which failures that other traffic explains are inconclusive."""
+        """Return (issues, pairs) in which failures that other traffic explains are inconclusive,
+        and the results that it slowed down name it.
+        """
         if not self.seen:
             return list(issues), list(pairs)
-        routes = _points_of(pairs)
-        softened = [self._softened(issue, routes) for issue in issues]
+        streams = _streams_of(pairs)
+        softened = [self._softened(issue, streams) for issue in issues]
         left = {(issue.point, issue.subject) for issue in softened if issue.severity == "fail"}
         eased = {
             (new.point, new.subject)
@@ -107,22 +128,44 @@ class Others:
         ]
         return softened, judged
 
-    def _softened(self, issue: Issue, routes: Mapping[Subject, list[int]]) -> Issue:
-        """Return the issue, inconclusive instead of failed if other traffic explains it."""
-        if issue.severity != "fail" or issue.code not in SLOW:
+    def _softened(self, issue: Issue, streams: Mapping[Subject, list[PairVerdict]]) -> Issue:
+        """Return the issue, inconclusive and with its reason if other traffic explains it."""
+        if issue.severity not in ("fail", "inconclusive"):
             return issue
-        points = [issue.point] if issue.point is not None else routes.get(issue.subject, [])
-        goodput, expected = _numbers(issue)
-        for place, back in crossed_places(issue.subject).items():
-            other = self.rate_at(points, place)
-            if explains(goodput, other, expected, back=back):
-                self.excused.add(place)
-                return replace(
-                    issue,
-                    severity="inconclusive",
-                    message=f"{issue.message}; {self._words(place, other)}",
-                )
-        return issue
+        place, other = self._reason(issue, streams)
+        if place is None:
+            return issue
+        self.excused.add(place)
+        message = f"{issue.message}; {self._words(place, other)}"
+        return replace(issue, severity="inconclusive", message=message)
+
+    def _reason(
+        self, issue: Issue, streams: Mapping[Subject, list[PairVerdict]]
+    ) -> tuple[Port | None, float]:
+        """Return the place whose other traffic explains most of an issue's results, and its rate
+        there.
+        """
+        results = _results_of(issue, streams)
+        if issue.code not in SLOW:
+            bent = results if issue.code in _BENT else []
+            loud = [(point, self._loud_at(point, subject)) for point, subject, _ in bent]
+            return next(
+                ((at, self._beside(point, at)) for point, at in loud if at is not None), (None, 0.0)
+            )
+        _, expected = _numbers(issue)
+        rates: dict[Port, list[float]] = defaultdict(list)
+        slowed = 0
+        for point, subject, value in results:
+            crossed = crossed_places(subject).items()
+            seen = [(place, self._beside(point, place), back) for place, back in crossed]
+            why = [one for one in seen if explains(value, one[1], expected, back=one[2])]
+            slowed += bool(why)
+            for place, rate, _ in why:
+                rates[place].append(rate)
+        if slowed <= _MOSTLY * len(results):
+            return None, 0.0
+        place = max(rates, key=lambda one: len(rates[one]))
+        return place, statistics.median(rates[place])
 
     def _words(self, place: Port, bytes_per_s: float) -> str:
         verb = "sent" if place.direction == "tx" else "received"
@@ -163,16 +206,21 @@ class Others:
         )
 
 
-def _beyond(ledger: Ledger, name: str, direction: Direction, own: float) -> float:
-    """Return bytes per second at one port that ``own`` bytes do not explain; 0 if that is in
-    doubt.
+def _beyond(
+    ledger: Ledger, name: str, direction: Direction, ours: tuple[float, float]
+) -> _Seen | None:
+    """Return the bytes at one port that are not ours; None if that is in doubt.
+
+    ``ours``: the fewest and the most bytes that we put on it.
     """
     crossed = crossed_at(ledger, name, direction)
     if crossed.bytes is None or crossed.quality in ("stale", "wrapped") or ledger.interval_ns <= 0:
-        return 0.0
-    whole = crossed.bytes + crossed.background
-    beyond = max(crossed.background, whole - own)
-    return beyond / (ledger.interval_ns * 1e-9) if beyond > _SURE_SHARE * whole else 0.0
+        return None
+    whole, (fewest, most) = crossed.bytes + crossed.background, ours
+    beside = max(0.0, whole - most, min(crossed.background, whole - fewest))
+    least, seconds = _SURE_SHARE * whole, ledger.interval_ns * 1e-9
+    beyond = beside if beside > least else crossed.background
+    return _Seen(name, beyond / seconds, beside / seconds) if beyond > least else None
 
 
 def _resent(reading: WitnessReading | None) -> float:
@@ -181,15 +229,15 @@ def _resent(reading: WitnessReading | None) -> float:
     return max(0, after - before) * _SEGMENT
 
 
-def _points_of(pairs: Iterable[PairVerdict]) -> dict[Subject, list[int]]:
-    """Map each route and each port with direction to the points in which it was streamed."""
-    points: dict[Subject, list[int]] = defaultdict(list)
+def _streams_of(pairs: Iterable[PairVerdict]) -> dict[Subject, list[PairVerdict]]:
+    """Map each route, and each port with direction, to the streams that passed it."""
+    streams: dict[Subject, list[PairVerdict]] = defaultdict(list)
     for pair in pairs:
         if pair.unit == "bytes_per_s":
             origin, target = pair.origin_host, pair.target_host
-            for subject in (Route(origin, target), Port(origin, "tx"), Port(target, "rx")):
-                points[subject].append(pair.point)
-    return points
+            for subject in (pair.route, Port(origin, "tx"), Port(target, "rx")):
+                streams[subject].append(pair)
+    return streams
 
 
 def crossed_places(subject: Subject | None) -> dict[Port, bool]:
@@ -206,6 +254,20 @@ def crossed_places(subject: Subject | None) -> dict[Port, bool]:
             ways = {Port(origin, "tx"): False, Port(target, "rx"): False}
             return ways | {Port(origin, "rx"): back, Port(target, "tx"): back}
     return {}
+
+
+def _results_of(
+    issue: Issue, streams: Mapping[Subject, list[PairVerdict]]
+) -> list[tuple[int, Subject, float]]:
+    """Return point, route and rate in bytes/s of each result that an issue calls slow."""
+    if issue.point is not None:
+        return [(issue.point, issue.subject, _numbers(issue)[0])]
+    points = issue.evidence.get("points")
+    return [
+        (pair.point, pair.route, pair.value)
+        for pair in streams.get(issue.subject, [])
+        if not isinstance(points, list) or str(pair.point) in points
+    ]
 
 
 def _numbers(issue: Issue) -> tuple[float, float]:
@@ -227,7 +289,6 @@ def _key(pair: PairVerdict) -> tuple[int, Subject]:
 
 
 def _eased(pair: PairVerdict) -> PairVerdict:
-    if pair.verdict != "fail":
-        return pair
     codes = sorted({*pair.codes, "other-traffic"})
-    return msgspec.structs.replace(pair, verdict="inconclusive", codes=codes)
+    verdict = "inconclusive" if pair.verdict == "fail" else pair.verdict
+    return msgspec.structs.replace(pair, verdict=verdict, codes=codes)

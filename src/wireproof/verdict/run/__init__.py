@@ -221,6 +221,7 @@ class _Bench:
                     *ends,
                     kind,
                     *known,
+                    points=(point.id,),
                     sure=sure,
                     disturbed=disturbed,
                     waited=waited_share(pair),
@@ -233,7 +234,7 @@ class _Bench:
         self.issues, self.pairs = self.others.eased(self.issues, self.pairs)
         if self.ctx.run.claim.wire:
             self._compare_directions()
-            self.issues += cache_issues(self.curves)
+            self.issues += self.others.eased([*cache_issues(self.curves)], self.pairs)[0]
             self.issues += rail_issues(self.ctx, self.striping)
         self.issues += trouble_issues(self.ctx, None, down_between_points(self.ctx))
         self.issues += switch_issues(self.ctx, self.curves)

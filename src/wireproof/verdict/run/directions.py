@@ -45,6 +45,8 @@ class Stream:
     """True if its rate is constant and no wait for a processor explains it."""
     pool: Pool | None = None
     """All samples of the route, pooled."""
+    points: tuple[int, ...] = ()
+    """Ids of the points that measured it."""
 
     @property
     def route(self) -> Route:
@@ -102,6 +104,7 @@ def _one_per_route(streams: list[Stream]) -> Iterator[Stream]:
             value=_typical(same),
             low=min(s.low for s in known),
             high=max(s.high for s in known),
+            points=tuple(point for s in same for point in s.points),
             sure=any(s.sure for s in same),
             disturbed=next((s.disturbed for s in same if s.disturbed), ""),
             waited=statistics.median(s.waited for s in same),
@@ -182,6 +185,7 @@ def _node_issue(one: SlowNode, kind: tuple[str, str, int, str], doubt: str) -> I
         "value_bytes_per_s": one.value,
         "others_bytes_per_s": one.reference,
         "streams": [f"{s.route}: {goodput(s.value)}" for s in one.streams],
+        "points": [str(point) for s in one.streams for point in s.points],
     }
     return Issue(
         "node-direction-slow",
@@ -217,7 +221,11 @@ def _pair_issues(ctx: Context, streams: list[Stream], explained: set[Route]) -> 
                 "inconclusive" if doubt else "fail",
                 who,
                 text,
-                {"slow_bytes_per_s": slow.value, "other_bytes_per_s": back.value},
+                {
+                    "slow_bytes_per_s": slow.value,
+                    "other_bytes_per_s": back.value,
+                    "points": [str(point) for point in slow.points],
+                },
                 weight=float(slow.kind[2]),
             )
 

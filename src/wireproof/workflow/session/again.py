@@ -265,7 +265,7 @@ def located_section(
     )
     located = tuple(explain(result, section.run, settings=known) for result in concluded)
     settled = settled_by_repeats(section.judgement)
-    located = tuple(with_other_traffic(one, settled.findings) for one in located)
+    located = tuple(with_other_traffic(one, settled.findings, settled.pairs) for one in located)
     judgement = settled_by_repeats(with_located(settled, located, section.criteria, fabric))
     return dataclasses.replace(
         section,

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.cli.verb import document, wireproof
 from tests.lab.conftest import Build, run_proved, say, stream_proved
 
 from wireproof.lab.cluster import Lab
@@ -259,3 +260,18 @@ def test_the_users_own_launcher_is_left_alone(build: Build) -> None:
     argv = ["mpiexec", "-n", "2", "hostname"]
     proved = run_proved(argv, place(build()), environment=own)
     assert proved.output.split() == [b"n1", b"n1"]
+
+
+@pytest.mark.parametrize("network", ["mgmt", "hsn"])
+def test_of_two_equal_networks_the_one_that_carried_the_bytes_is_shown(
+    build: Build, network: str
+) -> None:
+    """Without --nic the first network by its place in the file was claimed."""
+    mgmt = Network(name="mgmt", device="eth0", rate="1gbit", subnet="10.10.1.0/24")
+    lab = build(2, mgmt, SLOW)
+    address = lab.node_address("n2", network)
+    send = f"import socket; s = socket.socket(2, 2); [s.sendto(bytes(1400), ({address!r}, 9))"
+    command = (sys.executable, "-c", f"{send} for _ in range(5000)]")
+    proved = document(wireproof("prove", "--lab", lab.name, "--json", "--", *command))
+    assert proved["port"] == {"mgmt": "eth0", "hsn": "hsn0"}[network]
+    assert not any("is claimed" in note for note in proved["notes"])

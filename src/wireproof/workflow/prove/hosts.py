@@ -23,7 +23,7 @@ from wireproof.settings.hosts import parse_hosts
 from wireproof.settings.options import Options
 from wireproof.workflow.prove.watch import Sinks, Watch
 from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.target import Target, guarded, lab_target, reach
+from wireproof.workflow.target import Target, fastest, guarded, lab_target, reach
 from wireproof.workflow.target.resolve import agent_of, lab_of
 
 # --- Starts the servers that a command talks to on their hosts before it, and waits until they
@@ -216,7 +216,10 @@ def target_of_command(
     cluster = lab_of(hosts, lab, settings.launcher) if hosts or lab else None
     if cluster is not None:
         target = lab_target(cluster, hosts or cluster.nodes, nic=settings.nic, link=link)
-        return dataclasses.replace(target, notes=(*notes, *target.notes))
+        if settings.nic or len(fastest(cluster)) == 1:
+            return dataclasses.replace(target, notes=(*notes, *target.notes))
+        # nothing says which of several equal networks the command uses: its traffic shows it
+        return dataclasses.replace(target, nics=(), notes=(*notes, *cluster.notes))
     count = max(len(hosts), 1)
     return Target(
         hosts=hosts,

@@ -196,6 +196,20 @@ def _network(lab: Lab, nic: str) -> Network:
     return max(fitting, key=lambda network: network.rate_bits_per_s or float("inf"))
 
 
+def fastest(lab: Lab) -> tuple[str, ...]:
+    """Return the devices of the lab's fastest network, or of several with the same rate."""
+    networks, most = lab.topology.networks, _network(lab, "").rate_bits_per_s
+    return tuple(one.device for one in networks if one.rate_bits_per_s == most)
+
+
+def _unnamed(lab: Lab, chosen: Network) -> str:
+    """Return the note about the network of a lab that is claimed without ``--nic``."""
+    alike = [one for one in fastest(lab) if one != chosen.device]
+    why = f"is measured and claimed; {', '.join(alike)} is as fast" if alike else "is claimed"
+    what = chosen.device if alike else f"{chosen.device}, the fastest,"
+    return f"--nic was not given: {what} {why}"
+
+
 def _claimed(lab: Lab, link: LinkClaim | None, networks: Sequence[Network]) -> LinkClaim:
     """Return the link as the lab has built it, or the given link with the shaping that the lab
     adds: a token bucket does not count the preamble and lets bursts pass, whatever the link is
@@ -222,11 +236,7 @@ def lab_target(
         raise BadInput(f"lab {lab.name} has no node {unknown[0]!r}: it has {', '.join(lab.nodes)}.")
     networks = [_network(lab, name) for name in rails_of(nic) or ("",)]
     first = networks[0]
-    notes = (
-        ()
-        if nic or len(lab.topology.networks) == 1
-        else (f"--nic was not given: {first.device}, the fastest, is claimed",)
-    )
+    notes = () if nic or len(lab.topology.networks) == 1 else (_unnamed(lab, first),)
     notes = (*lab.notes, *notes)
     return Target(
         hosts=hosts,

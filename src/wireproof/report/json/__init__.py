@@ -3,6 +3,7 @@ then the content), and its text.
 """
 
 import functools
+import inspect
 import re
 from collections.abc import Sequence
 from pkgutil import resolve_name
@@ -110,9 +111,13 @@ def _as_text(_type: type) -> dict[str, Any]:
 
 
 def _nullable(node: Any) -> Any:
-    """Return the same schema with ``number or null`` in place of ``number``."""
+    """Return the same schema with ``number or null`` in place of ``number``, and descriptions
+    without the indentation of docstrings, which Python 3.13 removes.
+    """
     if isinstance(node, dict):
         out = {key: _nullable(item) for key, item in node.items()}
+        if isinstance(described := out.get("description"), str):
+            out["description"] = inspect.cleandoc(described)
         if out.get("type") == "number":
             out["type"] = ["number", "null"]
             if out.get("default", 0) is None:

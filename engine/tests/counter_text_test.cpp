@@ -160,8 +160,8 @@ TEST(ProtocolText, EveryTakenNameIsOfItsOwnPairOfLines) {
   NameTable names;
   Snapshot snapshot;
   parse_protocol_counters(
-      "TcpExt: SyncookiesSent TCPTimeouts TCPLostRetransmit\n"
-      "TcpExt: 1 2 3\n"
+      "TcpExt: SyncookiesSent TCPTimeouts TCPLostRetransmit TCPSACKReorder TCPDSACKRecv\n"
+      "TcpExt: 1 2 3 10 11\n"
       "IpExt: InNoRoutes InECTPkts\n"
       "IpExt: 4 5\n"
       "Udp: InDatagrams NoPorts InErrors OutDatagrams\n"
@@ -169,6 +169,8 @@ TEST(ProtocolText, EveryTakenNameIsOfItsOwnPairOfLines) {
       names, snapshot);
   EXPECT_EQ(values_of(names, snapshot), (Values{{"ip/TcpExt/TCPTimeouts", 2},
                                                 {"ip/TcpExt/TCPLostRetransmit", 3},
+                                                {"ip/TcpExt/TCPSACKReorder", 10},
+                                                {"ip/TcpExt/TCPDSACKRecv", 11},
                                                 {"ip/IpExt/InECTPkts", 5},
                                                 {"ip/Udp/InDatagrams", 6},
                                                 {"ip/Udp/InErrors", 8},

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kLongestFile = 1 << 18;
 constexpr std::array<const char*, 2> kFiles = {"/proc/self/net/snmp", "/proc/self/net/netstat"};
 
-constexpr std::array<std::string_view, 24> kTaken = {"Ip/InDiscards",
+constexpr std::array<std::string_view, 28> kTaken = {"Ip/InDiscards",
                                                      "Ip/OutDiscards",
                                                      "Ip/ReasmFails",
                                                      "Tcp/InSegs",
@@ -36,6 +36,10 @@ constexpr std::array<std::string_view, 24> kTaken = {"Ip/InDiscards",
                                                      "TcpExt/TCPBacklogDrop",
                                                      "TcpExt/TCPSpuriousRTOs",
                                                      "TcpExt/TCPSackRecovery",
+                                                     "TcpExt/TCPSACKReorder",
+                                                     "TcpExt/TCPDSACKRecv",
+                                                     "TcpExt/TCPDSACKOfoRecv",
+                                                     "TcpExt/TCPDSACKRecvSegs",
                                                      "IpExt/InECTPkts"};
 
 bool is_taken(std::string_view name) {

@@ -47,6 +47,7 @@ _TELLING: tuple[str, ...] = (
     "deadline",
     "other-traffic",
     "packet-loss",
+    "reordering",
     "switch-slow",
     "node-slow",
     "port-slow",

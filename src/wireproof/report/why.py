@@ -46,6 +46,7 @@ _SAID = {
     "node-missing": "A node gave no sample",
     "nothing-screened": "There is nothing to compare",
     "packet-loss": "Segments were lost and retransmitted",
+    "reordering": "Packets overtook each other",
     "no-limit-known": "The link's rate is not known",
     "instrument-only": "No network was measured",
     "no-wire-claimed": "Only one machine took part",

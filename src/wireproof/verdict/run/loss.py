@@ -25,6 +25,16 @@ from wireproof.verdict.context import Context
 from wireproof.verdict.issue import SLOW, Issue
 
 _RESENT, _SENT, _TIMEOUTS = "ip/Tcp/RetransSegs", "ip/Tcp/OutSegs", "ip/TcpExt/TCPTimeouts"
+_DUPLICATES = (
+    "ip/TcpExt/TCPDSACKRecv",
+    "ip/TcpExt/TCPDSACKOfoRecv",
+    "ip/TcpExt/TCPDSACKRecvSegs",
+)
+"""Duplicates that the receivers reported (RFC 2883), in blocks and in segments: the sender had
+retransmitted what was not lost (linux Documentation/networking/snmp_counter.rst).
+"""
+_COUNTED = (_RESENT, _SENT, _TIMEOUTS, *_DUPLICATES)
+_MOSTLY = 0.5  # share of the retransmitted segments
 _WORTH_A_WARNING = 10.0  # per million segments: a login may lose fewer than this
 _LEAST_WARNED = 3  # a busy host's queue loses one or two of a few thousand
 _COSTS = 200.0  # per million: above about this loss, TCP's window shrinks
@@ -50,7 +60,7 @@ class _Host:
     def add(self, point: PointRecord, rose: Mapping[str, int]) -> None:
         """``rose``: how much each counter of the host rose during ``point``."""
         self.points += 1
-        self.sums.update({name: max(0, rose.get(name, 0)) for name in (_RESENT, _SENT, _TIMEOUTS)})
+        self.sums.update({name: max(0, rose.get(name, 0)) for name in _COUNTED})
         ports = {
             name: count for name, count in rose.items() if not name.startswith(("ip/", "net/lo/"))
         }
@@ -65,6 +75,18 @@ class _Host:
         self.at += other.at
 
     @property
+    def duplicates(self) -> int:
+        """Retransmitted segments that the receivers already had; a block holds one or more."""
+        late, ahead, segments = (self.sums[name] for name in _DUPLICATES)
+        return min(self.sums[_RESENT], max(late + ahead, segments))
+
+    @property
+    def lost(self) -> int:
+        """Retransmitted segments; 0 if most of them were duplicates: these were reordered."""
+        resent = self.sums[_RESENT]
+        return 0 if self.duplicates > _MOSTLY * resent else resent
+
+    @property
     def per_million(self) -> float | None:
         sent = self.sums[_SENT]
         return 1e6 * self.sums[_RESENT] / sent if sent > 0 else None
@@ -74,6 +96,7 @@ class _Host:
             "retransmitted_segments": self.sums[_RESENT],
             "sent_segments": self.sums[_SENT] or None,
             "per_million": self.per_million,
+            "duplicate_segments": self.duplicates,
             "timeouts": self.sums[_TIMEOUTS],
             "drops": [
                 f"{counter} +{count}" for counter, count in self.drops.most_common(_MOST_NAMED)
@@ -128,7 +151,10 @@ class Loss:
                 )
             )
             worst = self._costs(name, end, share, issues_so_far)
-            if worst is not None and culprit is None:
+            if worst is not None and not host.lost:
+                text = f"packets that {name} sends overtake each other: {_words(host)}"
+                found.append(Issue("reordering", worst, Node(name), text, evidence, host.at[0]))
+            elif worst is not None and culprit is None:
                 about, text = self._blamed(name, end)
                 text += f": {_words(host)}"
                 found.append(Issue("packet-loss", worst, about, text, evidence, host.at[0]))
@@ -250,15 +276,15 @@ class Loss:
 
 
 def _costly(host: _Host) -> bool:
-    return host.sums[_RESENT] > _COSTS * 1e-6 * max(1, host.sums[_SENT])
+    return host.lost > _COSTS * 1e-6 * max(1, host.sums[_SENT])
 
 
 def _loses(host: _Host) -> bool:
     """Return whether retransmissions are so many and so frequent that no brief overflow explains
     them.
     """
-    share, resent = host.per_million or 0.0, host.sums[_RESENT]
-    return share >= _FAILS and resent >= _FEW_RESENT and len(host.at) > _OFTEN * host.points
+    share, lost = host.per_million or 0.0, host.lost
+    return share >= _FAILS and lost >= _FEW_RESENT and len(host.at) > _OFTEN * host.points
 
 
 def _may_lose(host: _Host, per_million: float) -> bool:
@@ -301,6 +327,8 @@ def _words(host: _Host) -> str:
     where = (
         f"dropped here: {drops}"
         if drops
+        else f"the receivers had {host.duplicates:,} of them already: they were reordered or late"
+        if not host.lost
         else "no port of this host counted a drop: the packets were lost elsewhere"
     )
     return (

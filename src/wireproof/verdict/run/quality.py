@@ -324,7 +324,7 @@ def _is_over(finding: Finding, routes: set[Route], still_open: set[Route]) -> bo
     about = finding.about
     if finding.severity != "inconclusive":
         return False
-    if finding.code == "packet-loss":
+    if finding.code in ("packet-loss", "reordering"):
         share = finding.evidence.get("per_million")
         if not isinstance(share, int | float) or share > _FEW_LOST:
             return False

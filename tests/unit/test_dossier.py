@@ -254,7 +254,7 @@ RESULTS: dict[str, tuple[Callable[[Any], None], str]] = {
         _set("conclusions", value=[{"severity": "warning", "code": "fine", "subject": ""}]),
         "has different findings from those that its records give",
     ),
-    "nodes": (_set("nodes", value=[]), "says something about a node"),
+    "nodes": (_set("nodes", value=[]), "about a node that does not follow"),
     "criteria": (_set("criteria", "min_efficiency", value=0.5), "dossier.json says min_efficiency"),
     "rate": (_set("run", "claim", "link", "rate_bits_per_s", value=1e8), "claims a different link"),
     "hosts": (_set("run", "hosts", value=[]), "differs from the records in hosts"),
@@ -264,7 +264,7 @@ RESULTS: dict[str, tuple[Callable[[Any], None], str]] = {
         "differs from the records in provenance",
     ),
     "idle": (_set("run", "idle", value=[]), "differs from the records in idle"),
-    "version": (lambda document: document.update(wireproof="9"), "name different versions"),
+    "version": (lambda document: document.update(wireproof="9"), "different versions"),
     "no constants": (_set("constants", value={"floor.tcp": 1.0}), "constant.floor.tcp = None"),
 }
 
@@ -312,7 +312,7 @@ OTHERS: dict[str, tuple[Callable[[Path], object], str]] = {
         ),
         "run-1",
     ),
-    "page": (_replaced("report.html", "</title>", " </title>"), "report.html is not the page"),
+    "page": (_replaced("report.html", "</title>", " </title>"), "report.html does not match"),
     "criteria": (
         _replaced("criteria.toml", "min_efficiency = 0.95", "min_efficiency = 0.9"),
         "criteria.toml and result.json have different values",

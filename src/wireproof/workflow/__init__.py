@@ -1,3 +1,1 @@
-"""What wireproof does, as a typed library: each job takes a specification and returns a
-document.
-"""
+"""The jobs of wireproof as a typed library: each takes a specification and returns a document."""

@@ -64,11 +64,11 @@ _DEFAULTS: dict[str, Any] = {
 
 def _with_options(*names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Give a function the keywords ``names`` and the common keywords: the options of the groups
-    target and link, ``budget``, ``out`` ..., and ``environment``, the variables in which
-    wireproof looks for an allocation, by default those of this process.
+    target and link, ``budget``, ``out`` ..., and ``environment``, the variables in which wireproof
+    looks for an allocation (default: those of this process).
 
-    Its signature shows these keywords, with defaults from the table of options. A wrong name is a
-    TypeError.
+    The function's signature shows these keywords, with defaults from the table of options. An
+    unknown keyword raises TypeError.
     """
     known = (*_EVERYWHERE, *_SHARED, *names)
     options = [Parameter(name, Parameter.KEYWORD_ONLY, default=_DEFAULTS[name]) for name in known]
@@ -127,7 +127,8 @@ def check(
     reporter: Reporter | None = None,
     **options: Any,
 ) -> list[ResultDocument]:
-    """Measure, prove, locate and judge what a set of hosts, or this machine alone, can do.
+    """Measure a set of hosts, or this machine alone; prove the paths, locate slow parts and judge
+    the results.
 
     Return one document for each part, as ``wireproof check --json`` prints them: times in ns, sizes
     in bytes, rates in bytes per second unless a name says bits. Raises ``BadInput`` for options
@@ -143,7 +144,7 @@ def check(
 @_with_options(*_MEASURE)
 def measure(pattern: str, *, reporter: Reporter | None = None, **options: Any) -> ResultDocument:
     """Measure one pattern (``pingpong``, ``stream``, ``allreduce``, ...) over a range of sizes,
-    prove its path and judge it.
+    prove the path that it used, and judge it.
 
     Return the document that ``wireproof measure --json`` prints; units and errors as for ``check``.
     """
@@ -177,9 +178,10 @@ def report(
 ) -> list[ResultDocument]:
     """Judge the stored result of a check or measurement again by the rules of this version.
 
-    Return what ``wireproof report --json`` prints, one document for each part. ``topology``
-    replaces the stored description of the fabric; ``page``: where to write the HTML report, None
-    for nowhere. Raises ``BadInput`` for a folder that holds no result, or a damaged or newer one.
+    Return the documents that ``wireproof report --json`` prints, one for each part. ``topology``
+    replaces the stored description of the fabric; ``page``: where to write the HTML report, None to
+    write no report. Raises ``BadInput`` if the folder contains no result, or if the result is
+    damaged or was written by a newer version.
     """
     (again,) = run_report(
         [Path(folder)],
@@ -192,9 +194,10 @@ def report(
 
 
 def compare(a: Path | str, b: Path | str) -> Comparison:
-    """Compare two stored results; return what ``wireproof compare --json`` prints.
+    """Compare two stored results; return the document that ``wireproof compare --json`` prints.
 
-    Raises ``BadInput`` for a folder that holds no result, or a damaged or newer one.
+    Raises ``BadInput`` if a folder contains no result, or if a result is damaged or was written by
+    a newer version.
     """
     return run_compare(Path(a), Path(b), LoggingReporter())
 
@@ -217,7 +220,7 @@ def _text(name: str, value: object) -> object:
 
 
 def lone_target(options: Mapping[str, Any]) -> Asked:
-    """Return the target of options that allow a single host. Raises ``BadInput``."""
+    """Return the target given by the options; a single host is allowed. Raises ``BadInput``."""
     return dataclasses.replace(_asked(options), alone=True)
 
 
@@ -250,7 +253,7 @@ def tune_plan(
     ``source``.
 
     ``asked``: settings by name, ``SETTING=VALUE``, or a sysctl with its value; default: all
-    settings that fail. ``root``: files of this machine below that folder. Nothing is changed.
+    settings that fail. ``root``: the folder that is used as / of this machine. Nothing is changed.
     Raises ``BadInput`` for an unknown setting and ``CouldNotMeasure`` if no host responds.
     """
     specification = PlanSpecification(
@@ -275,11 +278,12 @@ def tune_apply(
 ) -> Tuned:
     """Carry out a plan on the hosts that it was made for, all or nothing on each.
 
-    It reverts by itself after ``timeout_s`` unless `tune_confirm` is called first.
+    The changes are reverted automatically after ``timeout_s`` unless `tune_confirm` is called
+    first.
 
     Hosts that must not be changed, or whose values have changed since the plan, stay unchanged and
-    are named in the result. This changes the running systems only; only the command line changes
-    the BIOS.
+    are named in the result. This changes only the running systems; BIOS settings can be changed
+    only on the command line.
     """
     place = _place(root, state)
     target = _target(options, root)
@@ -291,7 +295,7 @@ def tune_apply(
 def tune_confirm(
     name: str, *, root: Path | str | None = None, state: str = "", **options: Any
 ) -> Tuned:
-    """Keep the change set ``name``: its drop-in files are written and its timer is cancelled."""
+    """Keep the change set ``name``: write its drop-in files and cancel its timer."""
     return confirm(_target(options, root), name, _place(root, state))
 
 
@@ -306,8 +310,8 @@ def tune_revert(
 ) -> Tuned:
     """Restore the old values, byte for byte.
 
-    ``name`` "": those of each host's newest set. ``force``: also restore values that others have
-    changed since.
+    ``name`` "": the values of each host's newest set. ``force``: also restore values that others
+    have changed since.
     """
     return revert(_target(options, root), name, _place(root, state), force=force)
 
@@ -320,7 +324,9 @@ def tune_status(
     state: str = "",
     **options: Any,
 ) -> Tuned:
-    """Return what is applied where, until when, and what has changed since; nothing is changed."""
+    """Return the change sets in force on each host, when each will be reverted, and the values that
+    have changed since. Nothing is changed.
+    """
     return status(_target(options, root), name, _place(root, state))
 
 

@@ -1,4 +1,4 @@
-"""Read a host's files from a folder, a sosreport or a supportconfig, or what its commands printed
+"""Read a host's files from a folder, a sosreport or a supportconfig, or the output of its commands
 from a folder of texts, for ``audit --from``.
 """
 
@@ -24,7 +24,7 @@ from wireproof.workflow.printed_texts import (
     places_by_host,
 )
 
-# --- Reads a supportconfig archive of SUSE and lays it out like a sosreport.
+# --- Read a supportconfig archive of SUSE and lay it out like a sosreport.
 
 NAMES = ("scc_", "nts_")
 """Prefix of the name of the archive's folder (supportutils 3 and before)."""
@@ -49,8 +49,9 @@ def is_supportconfig(folder: Path) -> bool:
 
 def lay_out(source: Path, folder: Path) -> None:
     """Write the sections of ``source`` below ``folder``: files of /etc, /proc and /sys at their
-    paths, and output of commands under the name that sos gives the command. The longest text of a
-    name counts. Raises ``BadInput`` above 20,000 texts, because each becomes a file.
+    paths, and output of commands under the name that sos gives the command. If several texts have
+    the same name, the longest is kept. Raises ``BadInput`` above 20,000 texts, because each becomes
+    a file.
     """
     for number, (place, body) in enumerate(_all_places(source)):
         if number >= _MOST_SECTIONS:
@@ -121,7 +122,7 @@ _MODES = {
     "broadcast": "broadcast 3", "802.3ad": "802.3ad 4", "transmit load": "balance-tlb 5",
     "adaptive load": "balance-alb 6",
 }  # fmt: skip
-"""Modes of a bond by words of /proc/net/bonding (linux: bond_main.c, bond_mode_name)."""
+"""Modes of a bond by their names in /proc/net/bonding (linux: bond_main.c, bond_mode_name)."""
 _IN_BOND = {
     "mode": r"^Bonding Mode: (.*)$", "xmit_hash_policy": r"^Transmit Hash Policy: (\S+)",
     "miimon": r"^MII Polling Interval \(ms\): (\d+)$",
@@ -158,7 +159,7 @@ def _file(subject: str) -> PurePosixPath | None:
 
 
 def _is_name(text: str) -> bool:
-    """Return whether a file can have this name."""
+    """Return whether the text can be the name of a file."""
     return len(os.fsencode(text)) <= _LONGEST_PATH and "\0" not in text
 
 
@@ -187,8 +188,9 @@ _MOST_FILES = 100_000
 """Limit on the number of unpacked files."""
 _LARGEST_HEADER = 1 << 15
 _LARGEST_HEADERS = 16 << 20
-"""Limit on the bytes of a member's headers with names and attributes, which tarfile parses word by
-word."""
+"""Limit on the size of a member's headers for names and attributes, which tarfile parses word by
+word.
+"""
 _LONGEST_NAME = 4095
 _WANTED = ("etc", "proc", "sys", "sos_commands", "uname", "lspci", "environment")
 _RELEASE = ("usr", "lib", "os-release")
@@ -212,7 +214,7 @@ _ARCHIVES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz")
 
 @contextlib.contextmanager
 def opened(source: Path, host: str = "") -> Iterator[Path]:
-    """Yield the folder of `opened_all` that is called ``host``, or else the first folder."""
+    """Yield the folder called ``host`` from `opened_all`, or else the first folder."""
     with opened_all(source) as roots:
         yield next((root for root in roots if root.name == host), roots[0])
 
@@ -221,7 +223,7 @@ def opened(source: Path, host: str = "") -> Iterator[Path]:
 def opened_all(source: Path) -> Iterator[list[Path]]:
     """Yield the folder that holds the host's /proc, /sys and /etc: ``source`` itself, or the
     unpacked archive, which is removed after the block. Texts of several hosts become one folder for
-    each host. Raises ``BadInput`` if it is neither a folder nor an archive.
+    each host. Raises ``BadInput`` if ``source`` is neither a folder nor an archive.
     """
     if source.is_dir():
         with _as_roots(source, source) as roots:
@@ -288,7 +290,7 @@ def _texts_of(folder: Path, source: Path) -> Iterator[tuple[str, str]]:
 
 
 def _root(folder: Path, source: Path) -> Path:
-    """Return ``folder``, or the only host's folder inside it, as in archives."""
+    """Return ``folder``, or the folder inside it if it has only one host, as in archives."""
     if _is_root(folder):
         return folder
     inside = [path for path in sorted(folder.iterdir()) if path.is_dir() and _is_root(path)]
@@ -310,8 +312,9 @@ def _is_root(folder: Path) -> bool:
 
 
 def _unpack(source: Path, folder: Path) -> None:
-    """Unpack only files that are read: no link, device or path that leads elsewhere. All members
-    are counted before the first is written, because files cost more time than their headers.
+    """Unpack only files that are read, and no links, devices or paths out of the folder. All
+    members are counted before the first is written, because files cost more time than their
+    headers.
     """
     try:
         with open_regular(source) as file:
@@ -334,10 +337,9 @@ _HEADERS = (
 
 
 class _Member(tarfile.TarInfo):
-    """Bounds the bytes that tarfile reads.
-
-    tarfile calls this for each header, recursively if a header belongs to the next one, and keeps
-    all of them in memory; it does not limit the map of a sparse file.
+    """Limits the bytes that tarfile reads. tarfile calls this for each header, recursively if a
+    header describes the next, and keeps all headers in memory; it does not limit the map of a
+    sparse file.
     """
 
     _within = 0

@@ -32,8 +32,8 @@ def atlas_folder(given: Path | None, environment: Mapping[str, str]) -> Path | N
 
 
 def atlas(folder: Path | None = None) -> Atlas:
-    """Return wireproof's sources and those of ``folder``, read when a link of their protocol is
-    requested. Raises ``BadInput`` for a bad row of the site at once.
+    """Return wireproof's sources, read when a link of their protocol is requested, and those of
+    ``folder``. Raises ``BadInput`` at once if the site's files contain a bad row.
     """
     theirs = _theirs(folder)
     return Atlas(partial(_sources, site=theirs)) if theirs else _own()
@@ -177,9 +177,7 @@ def _spread(known: Known) -> Spread:
 
 
 def judged(known: Known) -> str:
-    """Return how a series compares with the limits of its link: whether the wire can have carried
-    it.
-    """
+    """Compare a series with the limits of its link; return whether the wire can have carried it."""
     bounds = bounds_of_series(known.series)
     least = min((time for _, time in known.times), default=None)
     parts = []

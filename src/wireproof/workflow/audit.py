@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 
 _LARGEST = 1 << 20
 _UNREAD = (
-    "it has no settings in the file, or the hosts before it differ in so many that no more are read"
-    " (give fewer hosts at a time)"
+    "the file has no settings of this host, or the hosts before it differ in so many settings"
+    " that no more are read (give fewer hosts at a time)"
 )
 _VARIABLES = (
     "FI_",
@@ -160,7 +160,7 @@ def _judged(
     site: Site = NOTHING,
     beside: list[Collected] | None = None,
 ) -> Audit:
-    """Judge the answers; ``answers`` and ``beside`` are emptied."""
+    """Judge the answers and empty the lists ``answers`` and ``beside``."""
     hosts = [answer.host for answer in answers]
     silent = [_silent(answer) for answer in answers if answer.problem]
     kinds: dict[str, HostKind] = {}
@@ -187,11 +187,11 @@ def _judged(
 def _machines(answers: list[Collected], kinds: dict[str, HostKind]) -> Iterator[Machine]:
     """Yield the machine of each answer and put its kind into ``kinds``.
 
-    The answers are removed as they are read: for ten thousand hosts they would not fit in memory
-    beside all results.
+    The answers are removed as they are read: with ten thousand hosts, they would not fit in memory
+    together with all results.
     """
     if not any(answer.frames for answer in answers):
-        raise CouldNotMeasure(f"no host gave its settings: {_first_problem(answers)}.")
+        raise CouldNotMeasure(f"no host's settings could be read: {_first_problem(answers)}.")
     answers.reverse()
     while answers:
         answer = answers.pop()
@@ -292,7 +292,7 @@ def facts_of_target(
     hosts = hosts_of(target)
     argv_of = reader_argv(target)
     if len(hosts) > 1:
-        reporter.say(f"reading {counted(len(wanted), 'place')} on {len(hosts)} hosts")
+        reporter.say(f"reading {counted(len(wanted), 'item')} on {len(hosts)} hosts")
     chosen = _chosen(target)
     if job is None:
         job = of_job(target, target.hosts, _reader())
@@ -305,7 +305,7 @@ def facts_of_target(
 
 
 def reader_argv(target: Target) -> dict[str, list[str]]:
-    """Return the command with which each host reads the facts."""
+    """Return the command that each host runs to read the facts."""
     reader = _reader()
     return {host: reach(target, host if target.hosts else "", reader) for host in hosts_of(target)}
 
@@ -315,7 +315,7 @@ def _reader() -> list[str]:
 
 
 def _chosen(target: Target) -> list[FactFrame]:
-    """Return the interfaces that the target names as a fact, so that a snapshot is judged the same
+    """Return the interfaces given by the target as a fact, so that a snapshot is judged the same
     way.
     """
     names = "\n".join(sorted({name for nics in target.nics for name in rails_of(nics)}))
@@ -333,8 +333,8 @@ def _job(environment: Mapping[str, str]) -> FactFrame:
 def _with_interfaces(
     answers: Sequence[Collected], argv_of: Mapping[str, Sequence[str]], known: Catalogue
 ) -> list[Collected]:
-    """Run the commands that need names of interfaces, which are known only now; hosts with the same
-    interfaces are queried together.
+    """Run the commands that need names of interfaces, which are known only after the first reading;
+    hosts with the same interfaces are queried together.
     """
     groups: dict[tuple[FactRequest, ...], list[str]] = defaultdict(list)
     nics: dict[str, list[str]] = {}

@@ -1,7 +1,7 @@
-"""Add a site's rows to the catalogues: the files of one folder, checked before any of them takes
+"""Add a site's rows to the catalogues: the files of one folder, all checked before any row takes
 effect.
 
-The catalogues cover NIC families, pauses, causes, findings, links, rows of the atlas, lint's rules
+The catalogues cover NIC families, pauses, causes, findings, links, rows of the atlas, rules of lint
 with their rows, and studies of knobs; ``docs/catalogue.md`` describes each.
 """
 
@@ -27,7 +27,9 @@ VARIABLE = "WIREPROOF_CATALOGUE"
 _LARGEST, _LARGEST_OF_ALL = 1 << 20, 8 << 20
 _MOST_FILES = 200
 LONGEST_S = 20.0
-"""Seconds for a site's patterns on one text, because a pattern can take unbounded time."""
+"""Time limit in seconds for a site's patterns on one text, because a pattern can take unbounded
+time.
+"""
 READERS = {
     "family": "wireproof.analysis.catalogue.read:families",
     "pauses": "wireproof.analysis.pfc:pausing",
@@ -67,7 +69,7 @@ def site_folder(
 
 
 def use_catalogue(folder: Path) -> dict[str, int]:
-    """Add the rows of the folder's ``*.toml`` files to wireproof's from now on.
+    """Add the rows of the folder's ``*.toml`` files to wireproof's catalogues from now on.
 
     Return the number of rows of each kind. Raises ``BadInput`` with file, line and field; in that
     case no row takes effect.
@@ -103,7 +105,9 @@ def _refuse_controls(text: CatalogueFile, head: str, entries: list[object]) -> N
         bad = {sign for sign in _strings(entry) if not sign.isprintable()} - {"\n", "\t"}
         if bad:
             line = line_at(text.text, [(head, number)])
-            raise BadInput(f"{text.name}, line {line}: [[{head}]] has the control {min(bad)!r}.")
+            raise BadInput(
+                f"{text.name}, line {line}: [[{head}]] contains the control character {min(bad)!r}."
+            )
 
 
 def _refuse_unknown_settings(text: CatalogueFile, head: str, entries: list[object]) -> None:
@@ -177,7 +181,7 @@ def _texts(folder: Path) -> list[CatalogueFile]:
 
 
 def _refuse_others(found: os.stat_result, path: str) -> None:
-    """Refuse a folder or file that others may write, because judgements depend on the rows."""
+    """Refuse a folder or file that others can write to, because judgements depend on the rows."""
     if why := written_by_others(found):
         raise OSError(errno.EPERM, f"it {why}: chown it, or `chmod go-w`", path)
 
@@ -205,7 +209,7 @@ def libraries() -> dict[str, str]:
     for text in site_studies():
         name = library_of(text.text, text.name).id
         if name in ours:
-            raise BadInput(f"{text.name}: id: there is a study {name[:60]!r} already.")
+            raise BadInput(f"{text.name}: id: a study {name[:60]!r} already exists.")
         ours[name] = text.text
     return ours
 
@@ -241,7 +245,7 @@ def _refuse_foreign(library: "Library", source: str) -> None:
     from wireproof.settings.knobs import FAMILIES, is_of_a_fabric
 
     if library.looks:
-        raise BadInput(f"{source}: looks: a file outside of wireproof must not start commands.")
+        raise BadInput(f"{source}: looks: a file from outside wireproof must not start commands.")
     tables = (
         library.base,
         library.asks,

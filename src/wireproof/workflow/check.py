@@ -1,4 +1,6 @@
-"""The main job: measure, prove, locate and judge what a set of hosts, or this machine, can do."""
+"""The main job: measure a set of hosts, or this machine; prove the paths, locate slow parts and
+judge the results.
+"""
 
 from __future__ import annotations
 
@@ -41,12 +43,13 @@ if TYPE_CHECKING:
 QUICK_PINGPONG = (0, 8, 1024, 16384, 65536, 262144, 1 << 20)
 QUICK_STREAM = (8, 4096, 65536, 262144, 1 << 20, 4 << 20)
 QUICK_LATENCY, QUICK_BANDWIDTH = 0.04, 0.02
-"""Relative half-widths at which a point of a quick check (of two hosts, or of a lab) ends: narrow
-enough to decide on a difference of 10 %. A point that does not reach them uses its whole budget.
+"""Relative half-widths of the interval at which a point of a quick check (of two hosts, or of a
+lab) ends: narrow enough to detect a difference of 10 %. A point that does not reach them uses its
+whole budget.
 """
 QUICK_LARGEST_MS, QUICK_IN_FLIGHT_MS = 25.0, 12.0
-"""Longest message and window of a quick check at the claimed rate; longer messages would show the
-same plateau.
+"""Longest message and window of a quick check, in time at the claimed rate; longer messages would
+show the same plateau.
 """
 QUICK_RATE = 1e9
 """Rate for which a quick check plans if no link claims a rate, in bits per second. Messages that
@@ -94,7 +97,7 @@ def check(
             parts = _parts(specification, session, target, fabric, reporter)
             parts = [part.on_hosts_with(standing) for part in parts]
             parts = _with_settings(parts, specification, target, reporter, environment, folder)
-            from wireproof.workflow.result import keep_result  # loaded while the ranks started
+            from wireproof.workflow.result import keep_result  # loaded while the ranks start
 
             result = keep_result(
                 parts,
@@ -137,8 +140,8 @@ def plan_check(
 
 
 def _narrowed(specification: CheckSpecification) -> CheckSpecification:
-    """Replace the hosts by the least proven of them, if ``--least-proven`` requests that; a resumed
-    run gets the same hosts.
+    """Keep only the least proven hosts if ``--least-proven`` requests that; a resumed run gets the
+    same hosts.
     """
     count = specification.least_proven
     if count is None:
@@ -258,8 +261,8 @@ def _facts(target: Target) -> tuple[FactRequest, ...]:
 def _policy(specification: CheckSpecification, target: Target) -> Policy:
     """Return the bounds of the points.
 
-    Points of a screen are short: a rank that far exceeds its budget hangs, and the other ranks must
-    continue.
+    Points of a screen are short: a rank that far exceeds its budget has hung, and the other ranks
+    must continue.
     """
     method = specification.method
     policy = method.bounds()
@@ -296,8 +299,8 @@ def _parts(
     fabric: Fabric | None,
     reporter: Reporter,
 ) -> list[MeasuredPart]:
-    """Return a measured and judged part for each subject of the check; an interrupted part is the
-    last.
+    """Return a measured and judged part for each subject of the check; no part follows an
+    interrupted part.
     """
     from wireproof.workflow.session.again import run_settled
 
@@ -331,8 +334,8 @@ def _with_settings(
     environment: Mapping[str, str],
     folder: Path,
 ) -> list[MeasuredPart]:
-    """Add the hosts' settings to the first part, and to each part the settings that can explain its
-    slowness. If the settings cannot be read, return the parts unchanged.
+    """Add the hosts' settings to the first part, and to each part the settings that can explain why
+    it is slow. If the settings cannot be read, return the parts unchanged.
     """
     skipped = target.size > COMMANDS_UP_TO or (parts and parts[-1].ended("interrupted"))
     if not parts or not specification.audit or skipped:
@@ -359,8 +362,8 @@ def _alone(session: Session) -> list[tuple[Session, Target]]:
         session,
         title="shared memory of this machine",
         lead=(
-            "Two ranks on one machine: this shows the speed of memory, to distinguish a wire "
-            "from it."
+            "Two ranks on one machine: this shows the speed of memory, so that a wire can be"
+            " told from it."
         ),
     )
     loopback = dataclasses.replace(

@@ -1,4 +1,6 @@
-"""Compare two results: of two dates, two MPIs or two fabrics; or several, by number of nodes."""
+"""Compare two results, for example of two dates, two MPIs or two fabrics; or several results by
+number of nodes.
+"""
 
 import dataclasses
 import re
@@ -35,8 +37,8 @@ from wireproof.workflow.judge import judge
 from wireproof.workflow.report import report
 from wireproof.workflow.reporter import Reporter
 
-# --- Compares two logs of other programs: claims, without a proof of the path and without an
-# interval.
+# --- Compare two logs of other programs: their numbers are claims, without a proof of the path and
+# without an interval.
 
 _NOTE = "both are logs: claims of other programs, with no proof of their path and no interval"
 _MOST = 200
@@ -66,7 +68,7 @@ def compare_logs(a: Path, b: Path) -> Comparison:
 
 
 def log_source(path: Path, document: JudgementDocument) -> Source:
-    """Return the one-line description of a log."""
+    """Return a one-line description of a log."""
     hosts = {name for table in document.series for name in table.hosts}
     named = fold([clean(name, 80) for name in sorted(hosts)]) if hosts else "hosts not named"
     return Source(name=str(path), hosts=named, measured="claimed", verdict=document.verdict)
@@ -169,8 +171,8 @@ def compare(a: Path, b: Path, reporter: Reporter) -> Comparison:
     conditions that differ.
 
     A result is the folder of a check or a measurement, or a log that ``judge`` reads. Both are
-    judged by the current rules. Raises ``BadInput`` if a folder holds no result, or a damaged or
-    newer one.
+    judged by the current rules. Raises ``BadInput`` if a folder contains no result, or if a result
+    is damaged or was written by a newer version.
     """
     if real_path(a) == real_path(b):
         raise BadInput(f"{a} is given twice: give two results.")
@@ -214,7 +216,7 @@ def samples_by_key(sections: Sequence[JudgedRun]) -> dict[Key, list[ComparedResu
 
 
 def source_of(folder: Path, sections: Sequence[JudgedRun]) -> Source:
-    """Return the one-line description of a folder's result."""
+    """Return a one-line description of the result in a folder."""
     hosts = {rank.host for section in sections for rank in section.run.claim.hosts}
     return Source(
         name=str(folder),
@@ -229,12 +231,15 @@ def _notes(a: Sequence[JudgedRun], b: Sequence[JudgedRun]) -> list[str]:
     if min(_launches(a), _launches(b)) < LAUNCHES:
         notes.append(
             "results vary from launch to launch, and one of the results has fewer than three"
-            " launches: that variation is not in the intervals (use --profile standard)"
+            " launches: the intervals do not include that variation (use --profile standard)"
         )
     if any(section.run.played for section in (*a, *b)):
         notes.append(PLAYED)
     if any(section.settings is None for section in (a[0], b[0])):
-        notes.append("one of the results has no settings of its hosts: settings are not compared")
+        notes.append(
+            "one of the results does not contain the settings of its hosts: settings are not"
+            " compared"
+        )
     known = {
         (key.pattern, key.message_bytes, key.order)
         for key in (*samples_by_key(a), *samples_by_key(b))
@@ -245,7 +250,9 @@ def _notes(a: Sequence[JudgedRun], b: Sequence[JudgedRun]) -> list[str]:
 
 
 def _launches(sections: Sequence[JudgedRun]) -> int:
-    """Return the largest number of independent launches of a part: their folders are numbered."""
+    """Return the largest number of independent launches in any part, from their numbered
+    folders.
+    """
     return max(
         sum(_NUMBERED.search(folder.name) is not None for folder in section.records)
         for section in sections

@@ -1,6 +1,6 @@
-"""The conditions of a measurement: what can explain a difference between two results or make it
-meaningless. Also connects the hosts' settings with the measurement: a slow node, and the setting
-that may be the cause. The verdict does not change.
+"""The conditions of a measurement, which can explain a difference between two results or make it
+meaningless. Also relates the hosts' settings to the measurement: a slow node, and the setting that
+may be the cause. The verdict does not change.
 """
 
 import dataclasses
@@ -33,8 +33,8 @@ _Condition = tuple[str, str, str]
 
 
 def conditions(sections: Sequence[JudgedRun], *, with_hosts: bool = False) -> dict[str, str]:
-    """Return the value of each condition; if hosts or parts differ, all values, and ``with_hosts``
-    the hosts of each.
+    """Return the value of each condition; if hosts or parts differ, return all values, each with
+    its hosts if ``with_hosts``.
     """
     values: dict[str, dict[str, dict[str, None]]] = {}
     for section in sections:
@@ -109,7 +109,7 @@ def _of_nic(nic: Nic) -> Iterator[tuple[str, str]]:
 def setting_values(audit: Audit) -> dict[str, dict[str, str]]:
     """Return the value of each setting on each host, whether or not it could be judged.
 
-    Only settings that can be changed count, not loads.
+    Only settings that can be changed are included, not loads.
     """
     known: Mapping[str, Setting] = settings_by_id()
     values: dict[str, dict[str, list[str]]] = {}
@@ -149,7 +149,7 @@ def differing_conditions(
 
 def differing_settings(a: Audit | None, b: Audit | None) -> list[Difference]:
     """Return the settings that differ between the hosts of A and those of B, if both could be read.
-    Hosts that occur in both are compared with themselves.
+    A host that occurs in both is compared with itself.
     """
     if a is None or b is None:
         return []
@@ -177,8 +177,8 @@ def _of_setting(name: str, a: Mapping[str, str], b: Mapping[str, str]) -> list[D
 
 
 def with_settings(sections: Sequence[JudgedRun], audit: Audit) -> list[JudgedRun]:
-    """Return the sections of one check; the first reports the hosts' settings, and each names those
-    that may explain its slowness.
+    """Return the sections of one check; the first reports the hosts' settings, and each lists the
+    settings that may explain why it is slow.
     """
     known = settings_by_id()
     audit = without_own_doing(audit)
@@ -187,8 +187,8 @@ def with_settings(sections: Sequence[JudgedRun], audit: Audit) -> list[JudgedRun
 
 
 def without_own_doing(audit: Audit) -> Audit:
-    """Ignore the load of the hosts: the settings are read after the measurement, which causes load
-    itself.
+    """Ignore the load of the hosts: the settings are read after the measurement, which itself
+    causes load.
     """
     message = "Load of the machine: the check itself caused it"
     results = [

@@ -1,5 +1,5 @@
-"""Convert a rate, a time or a message rate into every unit, and compare it with what a link can
-carry, showing the arithmetic.
+"""Convert a rate, a time or a message rate into every unit, and compare it with the limits of a
+link, showing the arithmetic.
 """
 
 import re
@@ -29,7 +29,7 @@ from wireproof.physics.units import (
 from wireproof.settings.sizes import parse_size
 
 _LINK = re.compile(r"(?:\d{1,2} ?x ?)?([A-Za-z0-9-]{2,40})(:[\d.]{1,8})?")
-_ROUNDED = 1.0005  # a typed rate has few digits
+_ROUNDED = 1.0005  # a rate that a user types has few digits
 
 
 def known_links() -> list[LinkClaim]:
@@ -38,8 +38,8 @@ def known_links() -> list[LinkClaim]:
 
 
 def attainable_rate(link: str, *, path: str, mtu: int | None, pcie: str) -> str:
-    """Return what a link can carry in one direction, as ``12409.1MB/s`` for ``edr``, ``roce:100``
-    or ``2xedr``; "" if the name is not a link, or has no rate. Raises ``BadInput``.
+    """Return the attainable rate of a link in one direction, as ``12409.1MB/s`` for ``edr``,
+    ``roce:100`` or ``2xedr``; "" if the name is not a link, or has no rate. Raises ``BadInput``.
     """
     form = _LINK.fullmatch(link)
     if form is None or not (is_link(form[1]) or (form[2] and form[1].lower() in FAMILIES)):
@@ -58,8 +58,8 @@ def convert(
     mtu: int | None = None,
     pcie: str = "",
 ) -> Converted:
-    """Convert ``value`` as typed: ``39.9Gb/s``, ``1.24us``, ``160Mmsg/s``, ``495GB``, ``97.6%`` of
-    a link. Raises ``BadInput``.
+    """Convert ``value`` as the user types it: ``39.9Gb/s``, ``1.24us``, ``160Mmsg/s``, ``495GB``,
+    ``97.6%`` of a link. Raises ``BadInput``.
     """
     message_bytes = parse_size(size) if size is not None else None
     if message_bytes == 0:
@@ -101,7 +101,8 @@ def _held(quantity: Quantity, rate: Decimal | None, link: LinkClaim, size: int) 
         else limits(link, "stream", "stream", size)
     )
     if not is_time:
-        # Show only the ceiling: the shortest time of a stream's message says nothing about a rate.
+        # Show only the ceiling: the shortest time of a message says nothing about the rate of a
+        # stream.
         link_limits.derivation.pop()
     warnings = _too_short(quantity, link, link_limits)
     if rate is not None:
@@ -115,7 +116,7 @@ def _held(quantity: Quantity, rate: Decimal | None, link: LinkClaim, size: int) 
 
 
 def _carried(quantity: Quantity, link_limits: Limits) -> list[str]:
-    """Return how long the link takes for an amount at its attainable rate."""
+    """Return the time that the link needs for an amount at its attainable rate."""
     most = link_limits.attainable_bytes_per_s
     if quantity.kind != "amount" or not most:
         return []
@@ -142,8 +143,8 @@ def _shares(rate: Decimal, link: LinkClaim, link_limits: Limits, warnings: list[
 
 
 def _at_usual_mtu(rate: Decimal, link: LinkClaim) -> list[str]:
-    """Return the shares at MTU 1500 too, because most Ethernets use it and the largest MTU is too
-    optimistic for them; IP over InfiniBand or Omni-Path has no such MTU.
+    """Return the shares at MTU 1500 too, because most Ethernet networks use it and the largest MTU
+    is too optimistic for them; IP over InfiniBand or Omni-Path does not use this MTU.
     """
     if link.protocol != "tcp" or link.mtu is not None or link.kind.startswith("ipo"):
         return []
@@ -152,14 +153,16 @@ def _at_usual_mtu(rate: Decimal, link: LinkClaim) -> list[str]:
 
 
 def _too_much(rate: Decimal, link: LinkClaim, share: float | None) -> list[str]:
-    """Warn about a rate above what the link can carry: the bytes did not all use that link."""
+    """Warn about a rate above the link's attainable rate: some of the bytes did not use that
+    link.
+    """
     most = bounds_of(link).most
     if share is None or most is None or float(rate) <= most * _ROUNDED:
         return []
     above = (
-        f"this is {100 * share:.2f} % of what {link.name} can carry in one direction:"
-        " the bytes did not (all) take this link, or both directions were added, or the unit"
-        " is wrong"
+        f"this is {100 * share:.2f} % of what {link.name} can carry in one direction: some or all"
+        " of the bytes did not use this link, or both directions were added, or the unit is"
+        " wrong"
     )
     return [above]
 

@@ -28,10 +28,10 @@ SLOW_NODE, SLOW_RATE, SLOW_RATE_TEXT = "n3", "300mbit", "300 Mb/s"
 LIE_BUDGET_MS, LARGE_BUDGET_MS = 150, 800
 LARGE_BYTES = 1 << 19
 SCREEN_ROUNDS = 6
-"""Each pair is measured twice, which suffices to suspect a node at a third of its rate."""
+"""Each pair is measured twice, which is enough to detect a node at a third of its rate."""
 PING_SIZES = (8, 64, 512, 2048, 8192, 32768, 131072, 524288, 1 << 20)
 STREAM_SIZES = (512, 2048, 8192, 32768, 131072, 524288, 1 << 20, 4 << 20)
-"""Few sizes, with enough time for each, so that no point of the curve is doubtful. Streams of
+"""A few sizes, with enough time for each, so that no point of the curve is doubtful. Streams of
 smaller messages would show the cores, which four nodes share; a round trip of 4 MiB takes 70 ms.
 """
 PING_BUDGET_MS, STREAM_BUDGET_MS = 1000, 350
@@ -69,8 +69,8 @@ def demo(storage: Storage, seed: int | None, reporter: Reporter) -> DemoResult:
         up(_topology(), f"demo-{os.getpid()}", tied=True) as lab,
     ):
         reporter.say(
-            f"lab {lab.name}: {len(lab.nodes)} nodes at 1 Gb/s; {SLOW_NODE} sends at only "
-            f"{SLOW_RATE_TEXT}, and the check must find this"
+            f"lab {lab.name}: {len(lab.nodes)} nodes at 1 Gb/s; {SLOW_NODE} sends at only"
+            f" {SLOW_RATE_TEXT}, and the check must detect this"
         )
         parts = [MeasuredPart(*run_screen(*_cluster(lab, folder, seed), None, reporter))]
         for build, run in ((_pair, run_settled), (_lie, run_session)):
@@ -103,7 +103,7 @@ def _topology() -> Topology:
 
 
 def _cluster(lab: Lab, folder: Path, seed: int) -> tuple[Session, Target]:
-    """Return rounds of pairs between four nodes, each direction alone."""
+    """Return rounds of pairs between four nodes, with one direction at a time."""
     target = lab_target(lab, NODES)
     points = screen_points(target, None, seed=seed, rounds=SCREEN_ROUNDS, all_pairs=False)
     session = Session(
@@ -145,8 +145,8 @@ def _curve(pattern: PairPattern, sizes: Sequence[int], small_ms: int) -> list[Po
 
 
 def _lie(lab: Lab, folder: Path, seed: int) -> tuple[Session, Target]:
-    """Return a session that claims two nodes but starts both ranks on the first, as a wrong -ppn
-    does on a real cluster.
+    """Return a session that claims two nodes but starts both ranks on the first node, as a wrong
+    -ppn does on a real cluster.
     """
     points = sweep("pingpong", LIE_SIZES, [(0, 1)], budget_ms=LIE_BUDGET_MS)
     points += sweep("stream", LIE_SIZES, [(0, 1)], budget_ms=LIE_BUDGET_MS)

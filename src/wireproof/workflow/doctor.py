@@ -45,7 +45,8 @@ from wireproof.model.errors import WireproofError
 from wireproof.model.plan import Plan, Point, Policy, RankPlace, Transport, TransportKind
 from wireproof.workflow.reporter import Reporter
 
-# --- What this machine supports for wireproof: the part of ``doctor`` that needs no MPI.
+# --- The capabilities of this machine that wireproof needs: the part of ``doctor`` that needs no
+# MPI.
 
 TOOLS = {
     "ip": "iproute2",
@@ -87,8 +88,8 @@ def _tools() -> list[Capability]:
 
 
 def namespaces_argv(root: bool) -> list[str]:
-    """Return the command that tests whether lab nodes can be created: it enters all their
-    namespaces and exits.
+    """Return a command that enters all namespaces of a lab node and exits, to test whether lab
+    nodes can be created.
     """
     user = [] if root else ["--user", "--map-root-user"]
     return ["unshare", *user, "--net", "--uts", "--ipc", "--mount", "--pid", "--fork", "true"]
@@ -197,7 +198,7 @@ DEADLINE_S = 40.0
 
 
 def small_plan(transport: TransportKind, expect: str = "") -> Plan:
-    """Return a plan with two ranks and one half round trip at 8 B, which suffices to show that
+    """Return a plan with two ranks and one half round trip at 8 B, which is enough to show that
     frames arrive.
     """
     return Plan(
@@ -240,7 +241,7 @@ def _blank(install: MpiInstall | None, name: str) -> TransportTried:
 def _command(transport: TransportKind, install: MpiInstall | None) -> LaunchCommand:
     if transport not in ("tcp", "ofi"):
         return prepare(transport, install, ranks=2)
-    # Any Hydra starts plain processes and gives them rank and size.
+    # Any Hydra starts plain processes and passes them rank and size.
     return prepare(
         transport,
         install or choose_mpi("mpich"),
@@ -292,9 +293,7 @@ def diagnose(reporter: Reporter, *, start: bool = True) -> Diagnosis:
     machine = look()
     if not start:
         return Diagnosis(machine=machine, transports=[])
-    reporter.say(
-        "testing the transports and every MPI on this machine; this takes a few seconds each"
-    )
+    reporter.say("testing the transports and every MPI on this machine; each takes a few seconds")
     answers = [
         *(try_transport(kind) for kind in ("null", "tcp", "ofi")),
         *(try_transport("mpi", install) for install in find_mpis()),
@@ -303,7 +302,7 @@ def diagnose(reporter: Reporter, *, start: bool = True) -> Diagnosis:
 
 
 def providers(environment: Mapping[str, str]) -> ProviderReport:
-    """Load every libfabric with the engine, each in a separate process.
+    """Load each installed libfabric into the engine, in a separate process.
 
     Raises ``CouldNotMeasure`` if the engine is not built.
     """

@@ -54,7 +54,7 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
         return worst([part.verdict for part in self.parts])
 
 
-# --- Documents that are a list with a name.
+# --- Documents that consist of a named list.
 
 
 def _listing(name: str, about: str, *fields: Any) -> type[msgspec.Struct]:
@@ -84,7 +84,8 @@ Recipes = _listing(
 )
 Settings = _listing(
     "Settings",
-    "Entries of the catalogue of settings; ``results``: what was read of them here, if requested.",
+    "Entries of the catalogue of settings; ``results``: the values that were read on this"
+    " machine, if requested.",
     ("settings", list[Setting]),
     ("results", list[AuditResult], msgspec.field(default_factory=list)),
 )
@@ -198,7 +199,7 @@ _BY_NAME = {kind.schema: kind for kind in KINDS}
 
 
 def kind_of(value: object) -> Kind:
-    """Return the kind of a document. Raises TypeError for any other value, a defect of
+    """Return the kind of a document. Raises TypeError for any other value, which is a defect in
     wireproof.
     """
     type_ = type(value)
@@ -209,7 +210,7 @@ def kind_of(value: object) -> Kind:
 
 
 def in_envelope(value: object, problems: Sequence[Problem] = ()) -> msgspec.Struct:
-    """Return ``value``, of a type in ``KINDS``, with its header.
+    """Return ``value``, whose type is in ``KINDS``, with its header.
 
     ``problems``: errors that did not end the command.
     """

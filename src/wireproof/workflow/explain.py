@@ -1,5 +1,5 @@
-"""Explains a code of a finding, a cause, a lint rule or a setting, and what to do next; knows which
-of them refer to the same setting.
+"""Explain the code of a finding, a cause, a lint rule or a setting, the next step, and the other
+codes that refer to the same setting.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 _NEAR = 3
 _MOST_ALIKE = 5
 _SHORTEST = 7
-"""Minimum length of a word that may stand for a whole entry of a menu, if the entry is less than
-twice as long."""
+"""Minimum length of a word that matches a whole menu entry, if the entry is less than twice as
+long.
+"""
 _OF_PATHS = ("devices", "system", "link", "cpu")
 """Words that occur in too many codes."""
 _SYSCTLS = "/proc/sys/"
@@ -110,9 +111,9 @@ def _with_value(text: str) -> list[Explanation]:
 
 
 def _in_words(text: str) -> list[Explanation]:
-    """Return the names among the words of a line or of a menu's entry: the longest name, or several
-    of equal length; options only if no word is one. The device in ``nictypes.ib0`` and the release
-    behind a name do not count.
+    """Return the names among the words of a line or of a menu entry: the longest name, or several
+    of equal length; options only if no other word is a name. The device in ``nictypes.ib0`` and the
+    release behind a name do not count.
     """
     words = text.split()
     if len(words) == 1:
@@ -142,8 +143,9 @@ def _codes_with(word: str) -> list[str]:
 
 
 def _of_name(name: KnownName, others: Sequence[Explanation]) -> Explanation:
-    """Return the explanation of a name; if there are no entries of that name, the explanation lists
-    the codes that contain it."""
+    """Return the explanation of a name; if no entry has that name, list the codes that contain
+    it.
+    """
     explained = _of_finding(name, None)
     codes = () if others else _codes_with(as_key(name.code))
     more = [*_listed("See also", codes), ("Source", name.source)]
@@ -151,8 +153,8 @@ def _of_name(name: KnownName, others: Sequence[Explanation]) -> Explanation:
 
 
 def _as_variable(name: str, value: str = "") -> list[Explanation]:
-    """Return the rules that a script which sets the variable ``name`` breaks: it was removed, or is
-    misspelt; with a ``value``, also those about that value.
+    """Return the rules that a script breaks by setting the variable ``name``, which was removed or
+    is misspelt; if ``value`` is given, also the rules about that value.
     """
     if _VARIABLE.fullmatch(name) is None:
         return []
@@ -168,7 +170,7 @@ def _as_variable(name: str, value: str = "") -> list[Explanation]:
 
 
 def _seen(finding: LintFinding) -> str:
-    """Return what the finding adds to the sentence of its rule."""
+    """Return the details that the finding adds to the sentence of its rule."""
     from wireproof.lint.rules import rules as lint_rules
 
     return finding.message.removeprefix(
@@ -177,7 +179,7 @@ def _seen(finding: LintFinding) -> str:
 
 
 def _tried(setting: Setting) -> list[tuple[str, str]]:
-    """Return how `study` tries the values of the setting's variables here."""
+    """Return the commands with which `study` tries values of the setting's variables."""
     keys = (read.key for read in setting.reads)
     return _listed("Tried by", (command for key in keys for command, _ in _studies(key)))
 
@@ -188,7 +190,7 @@ def _knob(name: str) -> list[Explanation]:
         entry = CatalogueEntry(
             code=name,
             title="knob of a study",
-            meaning=f"{what}. It is a variable of a job, not a setting of a host.",
+            meaning=f"{what}. It is a job's environment variable, not a setting of a host.",
             detection="`study` reads back the value that the library used.",
             next_action=f"`{command}` tries its values.",
         )
@@ -197,7 +199,7 @@ def _knob(name: str) -> list[Explanation]:
 
 
 def _studies(name: str) -> Iterator[tuple[str, str]]:
-    """Yield the command that tries a variable, and what the variable is."""
+    """Yield the command that tries a variable, and the variable's description."""
     from wireproof.workflow.catalogue import libraries, library_called
 
     for library in libraries() if _VARIABLE.fullmatch(name) else ():
@@ -309,8 +311,8 @@ def _of_finding(entry: CatalogueEntry, setting: Setting | None) -> Explanation:
 
 
 def _of_rule(rule: Rule, setting: Setting | None, here: tuple[str, str] = ("", "")) -> Explanation:
-    """Return the explanation of a rule; ``here``: what it says about a particular name, and the
-    correct form.
+    """Return the explanation of a rule; ``here``: the rule's statement about a particular name, and
+    the correct form.
     """
     texts = [
         *([("Here", here[0])] if here[0] else []),

@@ -1,4 +1,4 @@
-"""Writes a report in the requested form: page, Markdown, figures as SVG or PNG, PDF.
+"""Write a report in the requested form: page, Markdown, figures as SVG or PNG, PDF.
 
 A Chromium on this machine draws PDF and PNG from wireproof's page. It needs no network, and the
 page's policy forbids network access.
@@ -35,8 +35,8 @@ def default_target(form: Form, folder: Path) -> Path:
 def page_of(sections: Sequence[JudgedRun], title: str, home: str = "") -> str:
     """Return one page for several runs in the given order.
 
-    ``home``: the target of a link back, if the page is one of several. Raises ValueError without a
-    run.
+    ``home``: the target of a link back, if the page is one of several. Raises ValueError if there
+    is no run.
     """
     from wireproof.report.documents.run import run_document, when_of
     from wireproof.report.html.document import document_page
@@ -134,8 +134,8 @@ def _chromium(form: Form) -> str:
 def chromium_argv(program: str, form: str, source: Path, target: Path, *, root: bool) -> list[str]:
     """Return the command that draws ``source`` into ``target``.
 
-    ``root``: disable the sandbox, with which Chromium refuses to run as root; it shows only our
-    page.
+    ``root``: disable the sandbox, because Chromium does not run as root with it; Chromium shows
+    only our page.
     """
     how = (
         [f"--print-to-pdf={target}", "--no-pdf-header-footer"]
@@ -159,7 +159,7 @@ def chromium_argv(program: str, form: str, source: Path, target: Path, *, root: 
 
 
 def _shot(program: str, form: Form, text: str, kind: str) -> bytes:
-    """Return what Chromium draws from ``text``. Raises ``CouldNotMeasure`` if it fails."""
+    """Return the file that Chromium draws from ``text``. Raises ``CouldNotMeasure`` if it fails."""
     with temporary_folder("wireproof-") as made:
         source, target = Path(made, f"source.{kind}"), Path(made, f"target.{form}")
         source.write_text(text, encoding="utf-8")

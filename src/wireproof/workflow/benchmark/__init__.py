@@ -1,5 +1,5 @@
-"""Run the prepared steps between two readings of the ports, and judge the tool's numbers by the
-bytes that crossed the ports.
+"""Run the prepared steps between two readings of the ports' counters, and judge the tool's numbers
+by the bytes that crossed the ports.
 """
 
 import contextlib
@@ -66,14 +66,14 @@ class BenchmarkResult:
     interrupted: bool = False
 
     def interruption_lines(self) -> list[str]:
-        """Return what is known about the ports after the user has stopped the tool."""
+        """Return the known facts about the ports after the user has stopped the tool."""
         proved, program = self.proved, self.prepared.recipe.program
         ended = f"{program} was interrupted; its output so far is above, but no result is kept."
         path = watched_document(proved.exit_status, proved.traffic, proved.judgement)
         return [path.answer, ended]
 
     def document(self) -> BenchmarkDocument:
-        """Return what ``wireproof run --json`` prints."""
+        """Return the document that ``wireproof run --json`` prints."""
         return BenchmarkDocument(
             verdict=self.verdict,
             proof=self.proved.judgement.proof,
@@ -87,7 +87,7 @@ class BenchmarkResult:
 
 
 def prepared_document(prepared: PreparedSteps) -> PreparedDocument:
-    """Return the commands as printed, the document of ``wireproof run --dry-run --json``."""
+    """Return the commands as the document that ``wireproof run --dry-run --json`` prints."""
     recipe = prepared.recipe
     return PreparedDocument(
         title=prepared.title,
@@ -129,8 +129,8 @@ def ready(
 
 @contextlib.contextmanager
 def _work_folder(recipe: BenchmarkRecipe) -> Iterator[str]:
-    """Yield a private folder in the working directory, which on a cluster other hosts see too; ""
-    if the program needs none.
+    """Yield a private folder in the working directory, because on a cluster other hosts see it too;
+    yield "" if the program needs no folder.
     """
     if not recipe.input_file:
         yield ""
@@ -152,8 +152,8 @@ def _work_folder(recipe: BenchmarkRecipe) -> Iterator[str]:
 def with_core_and_address(
     wanted: BenchmarkSpecification, reporter: Reporter
 ) -> BenchmarkSpecification:
-    """Add a core of the NIC's socket and the server's address on the NIC, unless the user has given
-    them.
+    """Choose a core on the NIC's socket and the server's address on the NIC, unless the user has
+    given them.
 
     In a lab the addresses are known, and virtual NICs have no nearby core.
     """
@@ -212,7 +212,7 @@ def run_prepared(
 ) -> BenchmarkResult:
     """Run the steps with the proof, and judge.
 
-    Raises ``CouldNotMeasure`` if the tool failed or printed nothing that is understood.
+    Raises ``CouldNotMeasure`` if the tool failed or printed no numbers that wireproof recognises.
     """
     target, recipe = prepared.wanted.target, prepared.recipe
     wanted = proof_of(prepared)
@@ -275,8 +275,8 @@ def _with_result_file(
 
 
 def without_claim(verdict: TrafficVerdict) -> TrafficVerdict:
-    """Return the verdict for a single machine without a claimed wire: memory and loopback are
-    expected, and prove nothing.
+    """Return the verdict for a single machine without a claimed wire: traffic through memory and
+    loopback is expected there, and proves nothing.
     """
     reasons = [
         msgspec.structs.replace(reason, severity="note") if reason.severity == "fail" else reason

@@ -1,5 +1,4 @@
-"""Which benchmark runs on which hosts, and which options the user chose in addition to its
-recipe."""
+"""The benchmark, its hosts, and the options that the user chose in addition to its recipe."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -61,7 +60,9 @@ class BenchmarkSpecification:
 
     @property
     def server_address(self) -> str:
-        """Return where the client finds the server: on the claimed network if it is known."""
+        """Return the address at which the client connects to the server: on the claimed network if
+        known.
+        """
         if self.address:
             return self.address
         if len(self.target.addresses) > 1:
@@ -149,7 +150,7 @@ def recipe_documents(tool: str) -> list[RecipeDocument]:
 
 
 def _path_of(fabric: str, recipe: BenchmarkRecipe) -> str:
-    """Return what carries the messages: a fabric, ``rdma`` or ""."""
+    """Return the name of the messages' path: a fabric, ``rdma`` or ""."""
     return fabric or ("rdma" if recipe.rdma else "")
 
 
@@ -188,8 +189,8 @@ def _narrowed(target: Target, recipe: BenchmarkRecipe) -> Target:
 
 
 def _address_of(text: str) -> str:
-    """Check an address or a host name: it becomes a word of a program's command line and must not
-    be an option.
+    """Check an address or a host name: it becomes an argument of a program and must not look like
+    an option.
     """
     if not text:
         return ""

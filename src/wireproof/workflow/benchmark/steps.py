@@ -1,5 +1,5 @@
-"""Turn a benchmark's specification into the steps that are printed and run: which command on which
-host.
+"""Turn a benchmark's specification into the steps that are printed and run: a command and its host
+for each.
 """
 
 import dataclasses
@@ -45,7 +45,7 @@ class BenchmarkStep:
 
     @property
     def line(self) -> str:
-        """Return the command as a line to paste into a shell."""
+        """Return the command as a line that can be pasted into a shell."""
         return shell_line(self.argv, self.environment, self.unset)
 
     @property
@@ -60,7 +60,7 @@ class BenchmarkStep:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PreparedSteps:
-    """The steps in the order of their start: a server before its client."""
+    """The steps in the order in which they are started: a server before its client."""
 
     wanted: BenchmarkSpecification
     steps: tuple[BenchmarkStep, ...]
@@ -94,8 +94,8 @@ def prepare_steps(
 
     ``folder``: working folder of a program that reads and writes files.
 
-    Raises ``BadInput`` if the tool cannot do what is asked, ``CouldNotMeasure`` if a program or an
-    MPI is missing.
+    Raises ``BadInput`` if the tool cannot do what the options request, ``CouldNotMeasure`` if a
+    program or an MPI is missing.
     """
     recipe, target = wanted.recipe, wanted.target
     _check(wanted)
@@ -121,8 +121,8 @@ def _check(wanted: BenchmarkSpecification) -> None:
         )
     if recipe.shape == "pair" and is_several(wanted.nic):
         raise BadInput(
-            f"{recipe.program} uses one NIC on each host, not {wanted.nic}: give one, or a program"
-            " that an MPI starts."
+            f"{recipe.program} uses one NIC on each host, not {wanted.nic}: give one NIC, or a"
+            " program that an MPI starts."
         )
     if wanted.pairs in (None, 1):
         return

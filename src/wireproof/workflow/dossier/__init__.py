@@ -1,5 +1,6 @@
-"""Makes a dossier of a stored result: criteria, disclosure, versions, and a manifest of all
-files."""
+"""Make a dossier of a stored result: criteria, disclosure, versions, and a manifest of all
+files.
+"""
 
 import dataclasses
 import functools
@@ -42,8 +43,8 @@ CRITERIA, DISCLOSURE = "criteria.toml", "disclosure.json"
 def seal(result: Result, profile: str, agreed: Agreed | None, reporter: Reporter) -> Result:
     """Make a dossier of the result's folder, if the result is stored.
 
-    If that fails, the folder stays unchanged, and the reason is reported and becomes the result's
-    ``left_open``.
+    If that fails, the folder stays unchanged, and the reason is reported and stored as
+    ``left_open`` in the result.
     """
     folder = result.folder
     if folder is None:
@@ -60,7 +61,7 @@ def _left_open(result: Result, folder: Path) -> str:
     lacks = [name for name in (RESULT, PAGE) if not (folder / name).is_file()]
     if result.page is None or lacks:
         return (
-            f"{folder} is not a dossier: it has no {' and no '.join(lacks) or 'new report'}. When"
+            f"{folder} is not a dossier: it has no {' and no '.join(lacks) or 'new report'}. Once"
             f" that can be written, `wireproof resume {folder}` makes it a dossier."
         )
     return ""
@@ -78,7 +79,10 @@ def _sealed(
     except BadInput as error:
         return f"{error} Then {again}"
     except OSError as error:
-        return f"{folder} is not a dossier: {error.strerror}. When it can be written, {again}"
+        return (
+            f"{folder} is not a dossier: {error.strerror}. Once the folder can be written to,"
+            f" {again}"
+        )
     reporter.say(f"dossier: {count} files, {folder / MANIFEST}")
     return ""
 
@@ -129,14 +133,14 @@ _LOCATE = {
     "alpha": "probability that a sweep of healthy nodes blames one",
     "practical_goodput": "smallest loss of goodput that counts as slow",
     "practical_latency": "smallest added time that counts as slow",
-    "floor": "spread of healthy ports that never counts as a difference",
+    "floor": "spread of healthy ports that is never taken as a difference",
 }
 
 
 def criteria_of(parts: Sequence[StoredPart], agreed: Agreed | None) -> list[Criterion]:
     """Return the criteria of a result with ``parts``, which share them: the thresholds, the
-    certainty required of a culprit, the claimed link, and the constants of its limits that were
-    set.
+    certainty required of a culprit, the claimed link, and the constants of the link's limits that
+    were set.
     """
     first = parts[0]
     links = {part.run.claim.link for part in parts if part.run.claim.wire}
@@ -225,15 +229,15 @@ def rules_digest() -> str:
 
 @functools.cache
 def program_digest() -> str:
-    """Return the SHA-256 of all modules. Modules with equal digests also write equal pages on the
-    same platform.
+    """Return the SHA-256 of all modules. Modules with equal digests also write identical pages on
+    the same platform.
     """
     return _digest(())
 
 
 @functools.cache
 def platform_name() -> str:
-    """Return the versions on which the last digit of a number, and the page's text, can depend."""
+    """Return the versions that can affect the last digit of a number and the page's text."""
     python = f"{platform.python_implementation()} {platform.python_version()}"
     libraries = ", ".join(f"{name} {metadata.version(name)}" for name in ("numpy", "jinja2"))
     return f"{python}, {libraries}, {platform.system()} {platform.machine()}"

@@ -17,7 +17,7 @@ from wireproof.model.errors import BadInput, CouldNotMeasure, reading
 from wireproof.report.names import clean
 from wireproof.store.manifest import MANIFEST, differences, manifest_bytes, signatures_of
 
-# --- Refuses a folder that differs from what was sealed, naming each file.
+# --- Refuse a folder that differs from the sealed folder, naming each file.
 
 _MOST = 10
 """Limit on the differences that are listed individually."""
@@ -39,9 +39,9 @@ def refuse_altered(folder: Path) -> bytes:
 
 @contextlib.contextmanager
 def held(folder: Path) -> Iterator[Path]:
-    """Yield a private copy of ``folder`` with the same name, so that what is checked is what is
-    used. Raises ``BadInput`` if it cannot be copied; a ``BadInput`` from within the block names
-    ``folder`` instead of the copy.
+    """Yield a private copy of ``folder`` with the same name, so that the files that are checked are
+    the files that are used. Raises ``BadInput`` if it cannot be copied; a ``BadInput`` from within
+    the block names ``folder`` instead of the copy.
     """
     with temporary_folder("wireproof-") as place:
         copy = Path(place) / (real_path(folder).name or "folder")
@@ -57,7 +57,9 @@ def held(folder: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def unaltered(folder: Path) -> Iterator[Path]:
-    """Yield a private copy of ``folder`` if it is as it was sealed; else raise ``BadInput``."""
+    """Yield a private copy of ``folder`` if it is unchanged since it was sealed; else raise
+    ``BadInput``.
+    """
     refuse_altered(folder)  # this message names the user's files
     with held(folder) as copy:
         refuse_altered(copy)
@@ -85,20 +87,21 @@ def ssh_sign_argv(program: str, key: str) -> list[str]:
 
 
 def ssh_check_argv(program: str, signature: Path) -> list[str]:
-    """Return the command that checks whether a signature matches standard input, whoever made
-    it."""
+    """Return the command that checks whether a signature matches standard input, regardless of the
+    signer.
+    """
     return [program, "-Y", "check-novalidate", "-n", NAMESPACE, "-s", str(signature)]
 
 
 def ssh_principals_argv(program: str, signature: Path, signers: Path) -> list[str]:
-    """Return the command that finds who in ``signers`` (OpenSSH's allowed_signers) has the
-    signature's key.
+    """Return the command that lists the people in ``signers`` (OpenSSH's allowed_signers) who have
+    the signature's key.
     """
     return [program, "-Y", "find-principals", "-s", str(signature), "-f", str(signers)]
 
 
 def ssh_verify_argv(program: str, signature: Path, signers: Path, principal: str) -> list[str]:
-    """Return the command that checks whether ``principal``, whom ``signers`` allows to sign, made
+    """Return the command that checks whether ``principal``, a permitted signer in ``signers``, made
     the signature.
     """
     return [
@@ -166,11 +169,11 @@ def _free(folder: Path) -> Path:
 def checked(folder: Path, signers: Path | None) -> list[Signature]:
     """Check every signature of the manifest.
 
-    With ``signers`` at least one must be made by a person in that file.
+    If ``signers`` is given, a person in that file must have made at least one of them.
 
-    Raises ``BadInput`` for a signature that does not fit this manifest, for a GnuPG signature, and
-    if ``signers`` is given and vouches for none; ``CouldNotMeasure`` if the tool that checks it is
-    missing.
+    Raises ``BadInput`` for a signature that does not match this manifest, for a GnuPG signature,
+    and if ``signers`` is given but lists none of the signers; ``CouldNotMeasure`` if the tool that
+    checks signatures is missing.
     """
     if signers is not None and not signers.is_file():
         raise BadInput(f"{signers} is not a file: give OpenSSH's allowed_signers.")
@@ -179,7 +182,7 @@ def checked(folder: Path, signers: Path | None) -> list[Signature]:
     if signers is None or any(signature.state == "vouched" for signature in signatures):
         return signatures
     if not signatures:
-        raise BadInput(f"{folder} is not signed, and --signers demands it.")
+        raise BadInput(f"{folder} is not signed, and --signers requires a signature.")
     if any(signature.state == "unchecked" for signature in signatures):
         raise CouldNotMeasure(
             f"the signature of {folder} cannot be checked: {_listed(signatures)}."
@@ -201,7 +204,7 @@ def _checked(path: Path, manifest: bytes, signers: Path | None) -> Signature:
             " signed with an SSH key (`wireproof dossier sign`)."
         )
     if path.suffix != ".sig":
-        return _unchecked(path, "its own tool checks it")
+        return _unchecked(path, "only the tool that made it can check it")
     return _by_ssh(path.absolute(), manifest, signers and signers.absolute())
 
 
@@ -248,7 +251,7 @@ def _first_line(data: bytes) -> str:
 def _run(
     argv: Sequence[str], data: bytes, timeout_s: float, *, stderr: int | None = subprocess.PIPE
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a tool. If ``stderr`` is None, the user sees the tool's questions and error messages."""
+    """Run a tool. If ``stderr`` is None, the user sees the tool's prompts and error messages."""
     try:
         return subprocess.run(
             **by_path(argv),

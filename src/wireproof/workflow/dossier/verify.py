@@ -1,8 +1,8 @@
-"""Verifies a dossier offline: whether it is as it was sealed, and what its records say.
+"""Verify a dossier offline: check that it is unchanged since it was sealed, and judge its records.
 
-Whoever edits a file can also write a new manifest. A fact that is stored in several places must
-then be edited in all of them, in agreement with the records; so verify also checks that the
-statements of a result follow from its raw records.
+Whoever edits a file can also write a new manifest, but must then edit a fact in every place where
+it is stored, consistently with the records. So verify also checks that the statements of a result
+follow from its raw records.
 """
 
 from collections.abc import Iterator, Sequence
@@ -77,7 +77,7 @@ def _of_criteria(folder: Path, dossier: Dossier, stored: StoredResult) -> Iterat
     if any(part.criteria != first.criteria for part in stored.parts):
         yield "the parts of result.json have different criteria"
     if dossier.wireproof != stored.wireproof:
-        yield "dossier.json and result.json name different versions"
+        yield "dossier.json and result.json state different versions"
     if dossier.verdict != worst([part.verdict for part in stored.parts]):
         yield "dossier.json and result.json have different verdicts"
     known = {row.name: row.value for row in dossier.criteria}
@@ -96,8 +96,9 @@ def _of_criteria(folder: Path, dossier: Dossier, stored: StoredResult) -> Iterat
 
 
 def _of_words(folder: Path, dossier: Dossier, stored: StoredResult) -> Iterator[str]:
-    """Also check units, meanings and sources, which only the same program writes in the same
-    way."""
+    """Also check units, meanings and sources, which are identical only if the same program wrote
+    them.
+    """
     agreed = None
     if dossier.agreed is not None:
         agreed = Agreed(
@@ -142,7 +143,7 @@ def _of_claim(records: Run, stored: Run) -> Iterator[str]:
         yield "claims a different link from the records"
     known = {(rank.host, rank.nic) for rank in stored.claim.hosts}
     if {(rank.host, rank.nic) for rank in records.claim.hosts} - known:
-        yield "names different hosts from the records"
+        yield "lists different hosts from the records"
 
 
 def _of_judgement(part: StoredPart, section: JudgedRun) -> Iterator[str]:
@@ -153,7 +154,7 @@ def _of_judgement(part: StoredPart, section: JudgedRun) -> Iterator[str]:
     elif conclusions(judgement) != part.conclusions:
         yield "has different findings from those that its records give"
     elif node_verdicts(section.run, judgement, section.located) != part.nodes:
-        yield "says something about a node that its records do not give"
+        yield "makes a statement about a node that does not follow from its records"
 
 
 def _of_disclosure(folder: Path, sections: Sequence[JudgedRun]) -> Iterator[str]:
@@ -177,15 +178,15 @@ _LARGEST_PAGE = 256 << 20
 
 
 def verify(folder: Path, signers: Path | None = None) -> Verification:
-    """Return whether the dossier is as it was sealed, who has signed it, and the verdict of its
-    records by the rules of this version.
+    """Return whether the dossier is unchanged since it was sealed, who has signed it, and the
+    verdict on its records by the rules of this version.
 
-    ``signers``: a file with the people of whom one must have signed (OpenSSH's allowed_signers);
-    None: no signature is required.
+    ``signers``: a file of people, at least one of whom must have signed (OpenSSH's
+    allowed_signers); None: no signature is required.
 
-    Raises ``BadInput`` if it was altered, naming each file, is of a newer version, or lacks a
-    required signature; ``CouldNotMeasure`` if a tool that checks signatures is missing. The copy
-    that is judged is the copy that was hashed. Nothing is written.
+    Raises ``BadInput`` if it was altered (naming each file), was written by a newer version, or
+    lacks a required signature; ``CouldNotMeasure`` if a tool that checks signatures is missing. The
+    files that are judged are the same copy that was hashed. Nothing is written.
     """
     with unaltered(folder) as copy:
         found = _verified(copy, signers)
@@ -193,7 +194,7 @@ def verify(folder: Path, signers: Path | None = None) -> Verification:
 
 
 def _verified(folder: Path, signers: Path | None) -> Verification:
-    """Verify a private copy, which no one can exchange during the judgement."""
+    """Verify a private copy, which other users cannot replace during the judgement."""
     names = listed(folder)
     if lacks := [name for name in _PARTS if name not in names]:
         raise BadInput(f"{folder} is not a complete dossier: it lacks {', '.join(lacks)}.")
@@ -212,10 +213,10 @@ def _verified(folder: Path, signers: Path | None) -> Verification:
     )
     page = _same_page(folder, dossier, sections, again.title)
     if page is False:
-        found.append(f"{PAGE} is not the page of these records")
+        found.append(f"{PAGE} does not match these records")
     if found:
         raise BadInput(
-            f"{folder} contradicts itself, although every file has its digest in {MANIFEST}:"
+            f"{folder} contradicts itself, although every file matches its digest in {MANIFEST}:"
             f" {listing(found)}. It was edited and sealed again: no verdict is given."
         )
     return Verification(
@@ -242,14 +243,14 @@ def _rejudgement(again: Rejudged, *, same_rules: bool, page: bool | None) -> Rej
 
 
 def _same_program(dossier: Dossier) -> bool:
-    """Also compare the version: it appears on the page and is not part of the modules."""
+    """Also compare the version: it appears on the page but is not part of the modules."""
     return (dossier.program, dossier.wireproof) == (program_digest(), version())
 
 
 def _same_page(
     folder: Path, dossier: Dossier, sections: Sequence[JudgedRun], title: str
 ) -> bool | None:
-    """Return whether the page is the page of these records; None if another program or platform
+    """Return whether the page was made from these records; None if another program or platform
     wrote it.
     """
     if not _same_program(dossier) or dossier.platform != platform_name():

@@ -1,9 +1,9 @@
 """wireproof proves what an HPC interconnect does.
 
-``audit``, ``check``, ``compare``, ``measure``, ``prove``, ``judge``, ``lint``, ``locate`` and
-``report`` do what the subcommands with these names do, and return the document that ``--json``
-prints; so do ``plan_footprint``, ``plan_pfc``, ``plan_scale`` and ``plan_validate``. They are
-imported on first use, so that ``import wireproof`` is fast. See docs/python.md.
+``audit``, ``check``, ``compare``, ``measure``, ``prove``, ``judge``, ``lint``, ``locate``,
+``report``, ``plan_footprint``, ``plan_pfc``, ``plan_scale`` and ``plan_validate`` correspond to the
+subcommands with these names, and return the document that ``--json`` prints. They are imported on
+first use, so that ``import wireproof`` is fast. See docs/python.md.
 """
 
 from __future__ import annotations
@@ -107,9 +107,8 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """A module whose functions ``wireproof.audit``, ``.lint``, ``.locate`` and ``.report`` cannot
-    be replaced by the packages with these names, which the import system would otherwise bind on
-    import.
+    """A module that keeps its functions ``audit``, ``lint``, ``locate`` and ``report``: the import
+    system would otherwise replace them by the packages with these names on import.
     """
 
     def __setattr__(self, name: str, value: object) -> None:

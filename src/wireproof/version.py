@@ -1,9 +1,9 @@
-"""The version of wireproof, from the first of: git's tags in a checkout, the metadata of the
-installed package, PKG-INFO in an unpacked sdist, the commit that ``git archive`` wrote into its
-archive.
+"""The version of wireproof, from the first available source: git's tags in a checkout, the metadata
+of the installed package, PKG-INFO in an unpacked sdist, the commit that ``git archive`` wrote into
+its archive.
 
-A clean ``v1.2.3`` is 1.2.3. Later commits are development versions of the next release,
-1.2.4.dev5+gabc1234567; uncommitted changes add ``.dirty``. The build loads this module too
+A clean checkout of tag ``v1.2.3`` is 1.2.3. Later commits are development versions of the next
+release, 1.2.4.dev5+gabc1234567; uncommitted changes add ``.dirty``. The build loads this module too
 (``tools/project_version.py``), so it and its imports use only the standard library.
 """
 
@@ -17,7 +17,7 @@ from wireproof.files.held import is_anothers
 from wireproof.files.programs import by_path
 
 NEXT = "0.1.0"
-"""The next release: its tag must be this version."""
+"""The version of the next release, which its tag must match."""
 
 UNKNOWN = f"{NEXT}.dev0+unknown"
 _TAG = re.compile(r"v(\d+)\.(\d+)\.(\d+)")
@@ -122,7 +122,7 @@ def _text(file: Path) -> str:
 
 
 def _installed() -> str:
-    """Return the version of the distribution that contains this very file, or ""."""
+    """Return the version of the distribution that contains this file, or ""."""
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:

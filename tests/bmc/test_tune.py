@@ -99,7 +99,7 @@ def test_without_the_bmc_it_is_said_what_is_pending(site: Site, emulator: Emulat
     site.changes("apply", "bios-turbo=Enabled", "--yes")
     done = site.tune("revert", bmc=False)
     assert done.returncode == 1
-    assert "give --bmc to take them back" in " ".join(done.stdout.split())
+    assert "give --bmc to withdraw them" in " ".join(done.stdout.split())
     assert emulator.pending == {"ProcTurboMode": "Enabled"}
     assert "is pending or in effect" in " ".join(site.tune("status", bmc=False).stdout.split())
 

@@ -121,8 +121,8 @@ def test_an_interrupted_demo_names_no_option_that_it_lacks(
     from wireproof.cli.options import ended, say_kept
 
     result = SimpleNamespace(page=None, folder=tmp_path, ended=lambda how: how == "interrupted")
-    say_kept(cast("Any", result), "a demo cannot be continued: start it again")
+    say_kept(cast("Any", result), "a demo cannot be continued: run it again")
     assert ended(cast("Any", result)) == 130
     said = capsys.readouterr().err
-    assert "start it again" in said
+    assert "run it again" in said
     assert "--resume" not in said

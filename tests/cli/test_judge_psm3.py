@@ -34,7 +34,7 @@ def test_logs_help_and_statistics_in_one_command(tmp_path: Path) -> None:
     assert (len(found["series"]), len(found["statistics"]), found["errors"]) == (1, 1, [])
     assert status in (0, 3)
     done = judge(str(tmp_path))
-    assert b"explains PSM3's counters and holds none" in done.stderr
+    assert b"explains PSM3's counters but contains none" in done.stderr
     assert b"2 series or jobs in 4 files" in done.stdout
 
 

@@ -113,7 +113,7 @@ def test_a_snapshot_is_judged_the_same(tmp_path: Path) -> None:
     first = wireproof("pfc", "--from", folder, "--duration", "10s", "--snapshot", kept, *options)
     assert wireproof("pfc", "--from", kept, *options).stdout == first.stdout
     again = wireproof("pfc", "--from", folder, "--snapshot", kept, *options)
-    assert "exists already" in one_sentence(again)
+    assert "already exists" in one_sentence(again)
 
 
 def test_a_host_that_was_started_again_is_not_judged(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_a_host_that_was_started_again_is_not_judged(tmp_path: Path) -> None:
     done = wireproof("pfc", "--from", folder, "--nic", "hsn0", "--json")
     assert done.returncode == 3
     (finding,) = [one for one in document(done)["findings"] if one["code"] == "pfc-unwatched"]
-    assert "n2: it was rebooted between the readings" in finding["message"]
+    assert "n2: it rebooted between the readings" in finding["message"]
 
 
 def test_hostile_texts_do_not_reach_the_terminal(tmp_path: Path) -> None:

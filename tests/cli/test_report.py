@@ -163,7 +163,7 @@ def test_cut_off(copy: Path) -> None:
 
 
 def test_what_is_no_result(tmp_path: Path) -> None:
-    assert "holds no run: give the --out folder" in refused(tmp_path)
+    assert "contains no run: give the --out folder" in refused(tmp_path)
     done = wireproof("report", tmp_path / "nothing")
     assert done.returncode == 2
     assert "is not a folder: give the --out folder" in one_sentence(done)

@@ -72,7 +72,7 @@ def test_what_does_not_fit_into_the_budget_is_undecided_at_once() -> None:
     ("argv", "status", "said"),
     [
         (("APP_MODE=one,broken",), 4, "APP_MODE=broken: the command ended with status 1: no such"),
-        (("APP_MODE=one,two", "--metric", "x", "--better", "lower"), 4, "finds no number"),
+        (("APP_MODE=one,two", "--metric", "x", "--better", "lower"), 4, "found no number"),
         (("APP_MODE=one,two", "--metric", "x"), 2, "--better"),
         (("APP_MODE=one,two", "--pattern", "stream"), 2, "exclude each other"),
         (("app-mode=one,two",), 2, "neither a setting of the catalogue"),

@@ -173,7 +173,7 @@ def test_what_people_type_first_is_answered(argv: tuple[str, ...], said: str) ->
 
 def test_the_help_of_a_check_has_sections_in_the_width_of_the_terminal() -> None:
     done = wireproof("check", "--help", environment={"COLUMNS": "60"})
-    for title in ("What is checked:", "What is claimed of the link:", "Examples:"):
+    for title in ("Check:", "Claimed link:", "Examples:"):
         assert title in done.stdout
     options = done.stdout.partition("Examples:")[0]
     assert max(map(len, options.splitlines())) <= 60
@@ -202,7 +202,7 @@ def test_a_variable_that_is_almost_a_setting_is_named_once() -> None:
 def test_what_needs_a_link_is_refused_without_one() -> None:
     done = wireproof("check", "--pcie", "gen3x16", "--dry-run")
     assert done.returncode == 2
-    assert "name it with --link" in one_sentence(done)
+    assert "give the link with --link" in one_sentence(done)
 
 
 @pytest.mark.parametrize(

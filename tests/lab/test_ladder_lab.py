@@ -62,7 +62,7 @@ def test_a_command_beside_the_wire_takes_no_part(far: Lab) -> None:
 @pytest.mark.parametrize(
     ("argv", "status", "said"),
     [
-        (("--layers", "tcp,verbs"), 4, "hsn0 is not an RDMA device of both hosts"),
+        (("--layers", "tcp,verbs"), 4, "hsn0 is not an RDMA device on both hosts"),
         (("--layers", "tcp,mpi", "--", "sh", "-c", "echo no input >&2; exit 3"), 4, "no input"),
     ],
 )

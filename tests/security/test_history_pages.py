@@ -64,7 +64,7 @@ def test_a_folder_that_holds_something_else_is_refused(tmp_path: Path) -> None:
     place = tmp_path / "home"
     place.mkdir()
     (place / "index.html").write_text("mine")
-    with pytest.raises(BadInput, match=r"holds 'index\.html' and not pages of a history"):
+    with pytest.raises(BadInput, match=r"contains 'index\.html', which is not a page of a history"):
         written(tmp_path / "h", folder=place)
     assert (place / "index.html").read_text() == "mine"
 

@@ -39,7 +39,7 @@ def test_names_of_a_lab_that_are_real_hosts_too_are_an_error(running: list[str])
     running.append("n2")
     with pytest.raises(
         BadInput,
-        match=r"n2 is a node of lab demo and a real host too.*--lab demo or --launcher ssh",
+        match=r"n2 is both a node of lab demo and a real host.*--lab demo or --launcher ssh",
     ):
         lab_of(("n1", "n2"), None)
     with pytest.raises(BadInput):
@@ -77,7 +77,7 @@ def test_prove_obeys_the_same_rule(running: list[str]) -> None:
 
     assert target(("true",), hosts="n1,n2", launcher="ssh").lab is None
     running.append("n1")
-    with pytest.raises(BadInput, match="real host too"):
+    with pytest.raises(BadInput, match="and a real host"):
         target(("mpirun", "-hosts", "n1,n2", "x"))
 
 

@@ -240,7 +240,7 @@ def test_what_is_kept_nowhere_is_not_said_to_be_kept(
     )
     for ended, folder, status, said in (
         ("interrupted", None, 130, "but not kept"),
-        ("disk-full", None, 4, "the disk was full"),
+        ("disk-full", None, 4, "the disk became full"),
     ):
         result = Result(parts=(MeasuredPart(section, [_outcome(ended, tmp_path)]),), folder=folder)  # type: ignore[arg-type]
         with pytest.MonkeyPatch.context() as patch:

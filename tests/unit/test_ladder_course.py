@@ -70,7 +70,7 @@ def test_a_layer_that_is_not_here_is_named_and_the_step_spans_over_it(
     found = ladder(monkeypatch, Made("tcp"), Made("ofi", *range(20)), Made("mpi", start_ns=4e4))
     assert [(one.name, one.why) for one in found.missing] == [
         ("ofi", "no ofi here"),
-        ("verbs", "no active port is not an RDMA device of both hosts"),
+        ("verbs", "the first active port is not an RDMA device on both hosts"),
     ]
     assert [(one.lower, one.upper, one.answer) for one in found.steps] == [
         ("tcp", "mpi", "loses"),

@@ -50,10 +50,10 @@ def test_the_device_of_the_claimed_nic_and_the_servers_address(claimed: str) -> 
 @pytest.mark.parametrize(
     ("left", "right", "claimed", "said"),
     [
-        ([ETH], [ETH], "eth0", "eth0 is not an RDMA device of both hosts"),
-        ([IB], [ETH], "ib0", "ib0 is not an RDMA device of both hosts"),
-        ([ETH], [ETH], "", "no active port is not an RDMA device"),
-        ([nic("ib0", "mlx5_0", "1: DOWN")], [IB], "", "no active port"),
+        ([ETH], [ETH], "eth0", "eth0 is not an RDMA device on both hosts"),
+        ([IB], [ETH], "ib0", "ib0 is not an RDMA device on both hosts"),
+        ([ETH], [ETH], "", "the first active port is not an RDMA device"),
+        ([nic("ib0", "mlx5_0", "1: DOWN")], [IB], "", "the first active port"),
         ([IB], [nic("ib0", "mlx5_3")], "ib0", r"different names \(mlx5_0, mlx5_3\)"),
     ],
 )

@@ -183,7 +183,7 @@ def test_a_pair_without_a_number_never_passes(tmp_path: Path) -> None:
         path.write_text("\n".join(["origin,target,MB/s", *rows]) + "\n")
         found = from_table(path, None)
         assert found.verdict == "inconclusive"
-        assert found.undecided == ("1 row without a positive number: is that pair down?",)
+        assert found.undecided == ("1 row without a positive number: are those pairs down?",)
 
 
 def test_a_pair_that_is_faster_than_its_nodes_is_not_far_below_them(tmp_path: Path) -> None:

@@ -254,7 +254,7 @@ def test_a_stored_claim_of_countless_rails_is_refused(claim: LinkClaim) -> None:
     [
         ({}, "give --hosts and --nic hsn0,hsn1"),
         ({"method": Method(transport="model")}, "the model and null transports have none"),
-        ({"method": Method(nic_selection="none")}, "leave --nic-selection none out"),
+        ({"method": Method(nic_selection="none")}, "leave out --nic-selection none"),
         ({"sizes": (0,)}, "give a size above 0 B"),
         ({"storage": Storage(resume=True)}, "cannot be resumed"),
     ],

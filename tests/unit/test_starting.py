@@ -126,7 +126,7 @@ def test_the_next_way_is_tried_only_when_nothing_started() -> None:
 
     assert started(two, here, run, heard).ending.ended == "failed"
     assert tried == [("a", False), ("b", True)]
-    assert heard.said == ["no daemon; trying another way: by b"]
+    assert heard.said == ["no daemon; trying another launcher: by b"]
     assert started(two[1:], here, run, heard).ending.ended == "failed"
     assert len(tried) == 3
 

@@ -94,7 +94,7 @@ def test_a_check_says_how_it_was_asked(one: str) -> None:
 
 
 def test_one_that_does_not_say_it_is_not_resumed() -> None:
-    with pytest.raises(BadInput, match="does not say which command made it"):
+    with pytest.raises(BadInput, match="does not state which command created it"):
         recall(STORED / "run-1-first" / "measure")
 
 

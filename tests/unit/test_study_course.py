@@ -248,7 +248,7 @@ def test_a_base_beside_the_wire_ends_it(world: World) -> None:
 def test_a_budget_that_is_too_small_is_said(world: World) -> None:
     found = study(budget_s=1e-12)
     assert (found.rounds, found.stopped) == (1, "complete")
-    assert "to distinguish any effect from none: give a larger --budget" in found.notes[-1]
+    assert "to detect any effect: give a larger --budget" in found.notes[-1]
     assert "1 round in" in found.notes[-1]
     assert {one.answer for one in found.effects} == {"undecided"}
 
@@ -291,4 +291,4 @@ def test_rails_that_cannot_be_used() -> None:
 def test_what_is_set_here_is_said(world: World) -> None:
     set_here = {"PSM3_TRACEMASK": "1", "PSM3_X_TOKEN": "abc", "HOME": "/root", "PSM3_NIC": "b0"}
     notes = study("4096", environment=set_here).notes
-    assert notes[0] == "set in this shell, and so in every run: PSM3_TRACEMASK=1 PSM3_X_TOKEN=***"
+    assert notes[0] == "set in this shell, and therefore in every run: PSM3_TRACEMASK=1 PSM3_X_TOKEN=***"

@@ -8,13 +8,14 @@ import sys
 __all__ = ["main"]
 
 _OBJECTS_A_COLLECTION = 50_000
-"""By default Python looks for cycles after 700 new objects: 150 times while a check imports its
-modules and judges, a twentieth of its processor time. There is almost nothing to find.
+"""Threshold of the garbage collector. The default of 700 new objects makes it run 150 times while a
+check imports its modules and judges, which takes a twentieth of its processor time and frees almost
+nothing.
 """
 
 atexit.register(gc.freeze)
-"""Registered to run last: before it frees the modules, the interpreter would look for cycles among
-them once more, which takes a tenth of a check's processor time.
+"""Registered to run last: otherwise the interpreter collects garbage again before it frees the
+modules, which takes a tenth of a check's processor time.
 """
 
 

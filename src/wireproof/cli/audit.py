@@ -1,5 +1,5 @@
-"""``wireproof audit`` and ``lint``: the settings that a fabric depends on, on every host, and what
-is wrong in a recipe before it is run.
+"""``wireproof audit`` and ``lint``: the settings that a fabric depends on, on every host, and the
+errors in a recipe before it is run.
 """
 
 from __future__ import annotations
@@ -48,18 +48,19 @@ OPTIONS: tuple[click.Parameter, ...] = (
     *MACHINES,
     *BMC,
     file(
-        "--snapshot", "store everything that was read in this file, to judge it again with --from."
+        "--snapshot",
+        ("store all facts that were read in this file, to judge them again with --from."),
     ),
     text(
         "--against",
         "HOST|PATH",
-        "golden host, snapshot or result: show how the hosts differ from it.",
+        "golden host, snapshot or result to compare the hosts with.",
     ),
     file("--site --waivers site", "TOML file with a site's values by role, and its waivers."),
     text(
         "--explain",
         "SETTING",
-        "show everything about a setting or a group of settings.",
+        "show the catalogue's entry for a setting or a group of settings.",
         shell_complete=settings,
     ),
     flag("--list as_list", "list all settings."),
@@ -74,11 +75,11 @@ OPTIONS: tuple[click.Parameter, ...] = (
     "audit", cls=Verb, document="report.documents.audit.audit_document", params=[*OPTIONS, *TARGET]
 )
 def command(**options: Any) -> int:
-    """Show which settings of the hosts are wrong for their fabric, why it matters, how certain that
-    is, and how to correct it.
+    """Show the settings of the hosts that are wrong for their fabric, with the effect, the
+    certainty and the fix of each.
 
     SETTING: only these, by name. Without --hosts: this machine. Nothing is changed. Exit status: 0
-    all pass, 1 something fails, 3 nothing fails but something could not be read, or no setting
+    all pass, 1 a setting fails, 3 no setting fails but one could not be read, or no setting
     applies.
     """
     if options["as_list"]:
@@ -99,8 +100,8 @@ def command(**options: Any) -> int:
 
 
 def _say_where(found: Audit, options: dict[str, Any]) -> None:
-    """Say to which hosts the commands apply: they are the same for all hosts and do not
-    name them.
+    """Print the hosts to which the commands apply: the commands are the same for all hosts and do
+    not contain their names.
     """
     from wireproof.cli.tune_plan import same_hosts
     from wireproof.model.setting import AuditResults
@@ -164,12 +165,12 @@ LINT_OPTIONS: list[click.Parameter] = [
     click.Option(
         ["--kind"],
         shell_complete=kinds,
-        help="kind of the file, instead of detecting it: script, modprobe, sysctl, ifcfg …",
+        help="kind of the file (default: detected): script, modprobe, sysctl, ifcfg …",
     ),
-    choice("--severity", ["warning", "error"], "least severity to show.", default="warning"),
+    choice("--severity", ["warning", "error"], "lowest severity to show.", default="warning"),
     flag("--diff", "show the safe fixes as a difference; write nothing."),
     flag("--fix", "show the difference, ask, then write the safe fixes."),
-    flag("--yes", "with --fix: do not ask."),
+    flag("--yes", "with --fix: write without confirmation."),
     flag("--rules", "list all rules."),
 ]
 
@@ -184,10 +185,9 @@ def lint(
     rules: bool,
     **mending: bool,
 ) -> int:
-    """Find what is wrong in job scripts, command lines and configuration FILEs; - is stdin.
+    """Find errors in job scripts, command lines and configuration FILEs; - is stdin.
 
-    Exit status: 0 nothing found, 1 findings, 2 a file cannot be read
-    or is not a recipe.
+    Exit status: 0 no findings, 1 findings, 2 a file cannot be read or is not a recipe.
     """
     if rules:
         return _list_rules()
@@ -223,8 +223,8 @@ def _lint(names: Iterable[str], chosen: Filter, mending: dict[str, bool]) -> int
 
 
 def _mend(file: LintedFile, chosen: Filter, mending: dict[str, bool]) -> bool:
-    """Show the fixes with --diff or --fix, and write them with --fix; return True if nothing is
-    wrong in the file any more.
+    """Show the fixes with --diff or --fix, and write them with --fix; return True if the file has
+    no errors left.
     """
     from wireproof.workflow.lint import mend, write_mended
 

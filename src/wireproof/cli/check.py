@@ -78,8 +78,8 @@ _NOT_OF_A_PROLOG = (
 )
 PROLOG_S = 50.0
 PROLOG_ENDING_S = 8.0
-"""The part of ``PROLOG_S``, the limit of all launches together, that is left for ending and judging
-(s).
+"""The part of ``PROLOG_S`` in s, the limit of all launches together, that is reserved for ending
+and judging.
 """
 
 
@@ -87,7 +87,7 @@ PROLOG_ENDING_S = 8.0
     "check",
     cls=Verb,
     sections=sections(
-        rows("check"), "What is checked", target=TARGET, link=JUDGED_BY, output=OUTPUT, job=JOB
+        rows("check"), "Check", target=TARGET, link=JUDGED_BY, output=OUTPUT, job=JOB
     ),
     examples=EXAMPLES,
     first="",
@@ -95,15 +95,17 @@ PROLOG_ENDING_S = 8.0
 def command(**options: Any) -> int:
     """Measure, prove, locate, judge and report.
 
-    With --hosts, in an allocation, or with --slurm -N 16: do the hosts reach what their link can
-    do, in each direction, did the bytes use that link, and which node, port or link is slow?
-    Without it, only this machine is checked, and no wire can be proven (exit status 3).
+    With --hosts, in an allocation, or with --slurm -N 16: do the hosts reach the rate and latency
+    of their link in each direction, did the bytes use that link, and which node, port or link is
+    slow? Otherwise only this machine is checked, and no wire can be proven (exit status 3).
     """
 
     if options["prolog"]:
         return _run_prolog(options)
     if options["dialect"]:
-        raise BadInput("--dialect needs --prolog: give both, or use `wireproof gate RESULT`.")
+        raise BadInput(
+            "--dialect needs --prolog: give both options, or use `wireproof gate RESULT`."
+        )
     from wireproof.workflow.check import check, plan_check
 
     settings = settings_of(options)
@@ -121,13 +123,13 @@ def command(**options: Any) -> int:
 
 
 def _check_signing(key: str, specification: CheckSpecification) -> None:
-    """Report that the result cannot be signed before hours of measurement."""
+    """Raise ``BadInput`` before hours of measurement if the result cannot be signed."""
     if not key:
         return
     from wireproof.workflow.dossier.signature import check_signer
 
     if specification.profile != "acceptance":
-        raise BadInput("--sign signs the dossier of --profile acceptance: give both.")
+        raise BadInput("--sign signs the dossier of --profile acceptance: give both options.")
     check_signer(key)
 
 
@@ -175,7 +177,7 @@ def _run_prolog(options: dict[str, Any]) -> int:
     specification = dataclasses.replace(
         _specification(settings, Storage(kept=False)), until=began + PROLOG_S - PROLOG_ENDING_S
     )
-    # stderr goes to the scheduler's log, so one line is enough
+    # stderr goes to the scheduler's log, which should get only one line
     try:
         result = check(specification, LoggingReporter(), current_context().environment)
     except CouldNotMeasure as error:
@@ -226,12 +228,12 @@ OPTIONS: tuple[click.Parameter, ...] = (
 @click.command(
     "measure",
     cls=Verb,
-    sections=sections(OPTIONS, "What is measured", target=TARGET, link=JUDGED_BY, output=OUTPUT),
+    sections=sections(OPTIONS, "Measurement", target=TARGET, link=JUDGED_BY, output=OUTPUT),
     examples=MEASURE_EXAMPLES,
     first="sizes window formula form ppn both_directions",
 )
 def measure(pattern: str, **options: Any) -> int:
-    """Measure one PATTERN over a range of sizes, prove its path, judge it.
+    """Measure one PATTERN over a range of sizes, prove its path, and judge it.
 
     Pairs: pingpong (half round trip), stream (one way, acknowledged), exchange (both ways), put,
     get, accumulate, fetch_and_op, compare_and_swap (remote access), persistent, partitioned
@@ -255,15 +257,15 @@ def measure(pattern: str, **options: Any) -> int:
     )
     if options["gain"] and options["dry_run"]:
         raise BadInput(
-            "--gain starts several commands in turn: give --dry-run without --gain to print "
-            "one of them."
+            "--gain starts several commands one after another: give --dry-run without --gain to"
+            " print one of them."
         )
     if options["gain"] and settings.origin("history") == "option":
         raise BadInput("a history cannot keep the result of --gain: give --out for its records.")
     if options["gain"]:
         return _gain(specification, options["rounds"])
     if options["rounds"]:
-        raise BadInput("--rounds needs --gain; --repeat measures each point again.")
+        raise BadInput("--rounds needs --gain; to measure each point again, use --repeat.")
     if options["dry_run"]:
         return show_planned(plan_measure(specification, Console(), environment))
     return deliver(measure(specification, Console(), environment))
@@ -280,13 +282,13 @@ def _gain(specification: MeasureSpecification, rounds: int | None) -> int:
     return status
 
 
-# --- ``wireproof resume FOLDER``: measures the missing points of an interrupted check, and judges
-# the whole.
+# --- ``wireproof resume FOLDER``: measure the missing points of an interrupted check, and judge the
+# complete result.
 
 
 def invocation_of(context: click.Context) -> Invocation:
-    """Return how the subcommand of ``context`` was called, in words that mean the same in any
-    folder.
+    """Return the command line of the subcommand of ``context``, with words that have the same
+    meaning in any folder.
     """
     variables = {PREFIX + name.upper(): text for name, (text, _) in settings_file().items()}
     environment = current_context().environment
@@ -322,14 +324,16 @@ def safe_words(asked: Invocation, group: click.Group) -> list[str]:
 
 RESUME_OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["folder"], type=PathName(path_type=Path)),
-    text("--mpi", "PATH|NAME", "the MPI, if the check was started with a path to one."),
+    text("--mpi", "PATH|NAME", "the MPI, if the check was started with the path of an MPI."),
     text(
         "--launcher",
         "ssh|PATH",
-        "how hosts are reached, if the check was started with a program.",
+        "program that reaches the hosts, if the check was started with a program.",
     ),
     text(
-        "--prefix", "'CMD ARG...'", "site command of every rank, if the check was started with one."
+        "--prefix",
+        "'CMD ARG...'",
+        ("site command of every rank, if the check was started with --prefix."),
     ),
     JSON,
 )
@@ -338,11 +342,12 @@ RESUME_OPTIONS: tuple[click.Parameter, ...] = (
 @click.command("resume", params=[*RESUME_OPTIONS])
 @click.pass_context
 def resume(context: click.Context, /, folder: Path, **programs: str) -> int:
-    """Continue the check in FOLDER: lost hosts are tried again, and only what is missing is
+    """Continue the check in FOLDER: lost hosts are tried again, and only the missing points are
     measured.
 
     The options, the seed and the settings of the first call apply, and are shown. Programs are
-    never taken from FOLDER: give those of the first call again. The whole is judged again.
+    never taken from FOLDER: give those of the first call again. The complete result is judged
+    again.
     """
     folder = folder.absolute()
     asked = recall(folder)

@@ -1,4 +1,4 @@
-"""``wireproof completion SHELL``: prints the script that completes subcommands, options and
+"""``wireproof completion SHELL``: print the script that completes subcommands, options and
 values.
 """
 
@@ -40,16 +40,16 @@ def command(context: click.Context, /, shell: str) -> int:
 
     found = get_completion_class(shell)
     if found is None:
-        raise BadInput(f"there is no completion for {shell}: there is {', '.join(SHELLS)}.")
+        raise BadInput(f"there is no completion for {shell}; the shells are {', '.join(SHELLS)}.")
     group = context.find_root().command
     click.echo(found(group, {}, "wireproof", "_WIREPROOF_COMPLETE").source())
     return 0
 
 
 def _among(names: Callable[[click.Context], Iterable[str]]) -> Completer:
-    """Return a completer for those of ``names`` that start with the typed text.
+    """Return a completer for the ``names`` that start with the typed text.
 
-    It calls ``names`` only on use, because that imports modules.
+    It calls ``names`` only on use, because the call imports modules.
     """
 
     def complete(context: click.Context, _parameter: click.Parameter, typed: str) -> list[Item]:
@@ -127,14 +127,16 @@ def _nodes(context: click.Context) -> Iterable[str]:
 
 
 def _hosts(_context: click.Context) -> Iterable[str]:
-    """Return the nodes of the labs that are up; only the site knows its other hosts."""
+    """Return the nodes of the labs that are up; other hosts are known only to the site."""
     from wireproof.lab.state import find_labs
 
     return [node.name for lab in find_labs() for node in lab.nodes]
 
 
 def _nics(_context: click.Context) -> Iterable[str]:
-    """Return the NICs of this machine; the hosts of a cluster mostly have the same names."""
+    """Return the NICs of this machine, because NICs usually have the same names on all hosts of a
+    cluster.
+    """
     return [name for _, name in socket.if_nameindex() if name != "lo"]
 
 
@@ -164,7 +166,7 @@ def _documents(_context: click.Context) -> Iterable[str]:
 
 
 def _results(context: click.Context) -> Iterable[str]:
-    """Return the results of the history that was typed before, newest first."""
+    """Return the results of the history that is given earlier on the command line, newest first."""
     from wireproof.store.history import RESULTS
 
     root = context.params.get("root")

@@ -1,4 +1,4 @@
-"""The context of a run of the program (its words, variables and signals), and its messages to
+"""The context of a run of the program (its arguments, variables and signals), and its messages to
 people: sentences and progress on stderr; stdout is for data. Each outcome has an exit status.
 """
 
@@ -42,8 +42,8 @@ _QUIET, _FORM = "wireproof.quiet", "wireproof.form"
 class ProgramAnswer:
     """State of the output for programs.
 
-    ``wanted``: a setting asked for JSON; ``given``: the document was printed; ``problems``:
-    warnings so far; ``said``: the last sentence.
+    ``wanted``: a setting requests JSON; ``given``: the document was printed; ``problems``: warnings
+    so far; ``said``: the last sentence.
     """
 
     wanted: bool = False
@@ -84,14 +84,14 @@ def is_quiet() -> bool:
 
 
 def want_json(context: click.Context) -> None:
-    """Record that ``--json`` or a setting asks for JSON: the caller then always gets a document."""
+    """Record that ``--json`` or a setting requests JSON: the caller then always gets a document."""
     context.meta.setdefault(_FORM, "json")
     if isinstance(known := context.find_root().obj, CallContext):
         known.answer.wanted = True
 
 
 def want_form(context: click.Context, form: str) -> None:
-    """Record that ``--format`` asks for a form, which takes precedence."""
+    """Record that ``--format`` requests a form, which takes precedence."""
     context.meta[_FORM] = form
 
 
@@ -102,7 +102,7 @@ def chosen_form() -> str:
 
 
 _progress: list[Progress] = []
-"""The progress that is shown now; a sentence replaces it for a moment."""
+"""The progress that is currently shown; a sentence replaces it for a moment."""
 
 
 def say(text: str) -> None:
@@ -130,18 +130,20 @@ def remark(text: str) -> None:
 
 
 def print_path(path: object) -> None:
-    """Print the path of what was written, for a script; harmless on a terminal."""
+    """Print the path of a written file for a script; control characters are removed for a
+    terminal.
+    """
     click.echo(one_harmless_line(str(path)))
 
 
 def print_text(text: str) -> None:
-    """Print a document that is text already, in any form."""
+    """Print a document that is already text, in any form."""
     current_context().answer.given = True
     click.echo(text)
 
 
 def print_json(value: object, *, indent: int = 2) -> None:
-    """Print one JSON document on stdout, in the common envelope; ``value`` is of a type in
+    """Print one JSON document on stdout, in the common envelope; the type of ``value`` is in
     ``workflow.documents.KINDS``. Warnings are among its ``errors``.
     """
     print_text(envelope_text(value, current_context().answer.problems, indent=indent))
@@ -159,8 +161,8 @@ def print_result(
 ) -> int:
     """Print the result of the running verb in the requested form; return its exit status.
 
-    ``document``: another builder than the verb's, called with ``shown`` (the result, if nothing
-    else) and ``more``. ``status``: that of the verdict if not given, 0 without a verdict.
+    ``document``: a builder that replaces the verb's; it is called with ``shown`` (default: the
+    result) and ``more``. ``status``: default: the status of the verdict, 0 without a verdict.
     """
     build = document or getattr(click.get_current_context().command, "document", "")
     module, _, name = f"wireproof.{build}".rpartition(".")
@@ -197,7 +199,7 @@ def listed(name: str, **members: object) -> Callable[[], object]:
 def rendered(document: Document, form: str, stream: TextIO | None = None) -> str:
     """Render the document in a form other than JSON, without a final line break.
 
-    Each renderer is loaded only on use. ``stream``: where text goes, which determines width and
+    Each renderer is loaded only on use. ``stream``: the stream for text, which determines width and
     colours.
     """
     if form == "html":
@@ -231,7 +233,7 @@ def envelope_text(value: object, problems: Sequence[Problem] = (), *, indent: in
 
 
 class Console:
-    """The reporter of the command line; a quiet one only warns."""
+    """The reporter of the command line; with ``--quiet`` it prints only warnings."""
 
     def __init__(self) -> None:
         self._quiet = is_quiet()  # read here, because a thread has no click context
@@ -260,7 +262,7 @@ class Console:
         return signals[0] if signals else ""
 
 
-# --- Maps every outcome to an exit status and one sentence.
+# --- Map every outcome to an exit status and one sentence.
 
 
 _SIGNALS = tuple(
@@ -271,7 +273,7 @@ _SIGNALS = tuple(
 class _SignalNames:
     """A handler that records the names of the received signals.
 
-    The first one interrupts; the others have no effect.
+    The first signal interrupts; the others have no effect.
     """
 
     def __init__(self) -> None:
@@ -289,12 +291,12 @@ class _SignalNames:
 
 @contextlib.contextmanager
 def as_interrupt() -> Iterator[list[str]]:
-    """Make SIGTERM and SIGHUP end the measurement in the block like Ctrl-C; yield the names of
-    those received.
+    """Make SIGTERM and SIGHUP end the measurement in the block like Ctrl-C; yield the names of the
+    received signals.
 
     At a job's time limit and for scancel, Slurm sends SIGTERM to all processes of a batch job and
     gives them KillWait (30 s) to end: enough to seal and to judge. After the first signal, further
-    ones are ignored to the end. Blocks may be nested: the innermost handles the signal.
+    signals are ignored until the end. Blocks may be nested: the innermost handles the signal.
     """
     heard = _SignalNames()
     if threading.current_thread() is not threading.main_thread():
@@ -321,7 +323,7 @@ _STATUS: dict[Verdict, int] = {"pass": 0, "fail": 1, "inconclusive": 3}
 
 
 def status_of(verdict: Verdict) -> int:
-    """Exit status of a verdict: 0 pass, 1 fail, 3 inconclusive."""
+    """Return the exit status of a verdict: 0 pass, 1 fail, 3 inconclusive."""
     return _STATUS[verdict]
 
 
@@ -353,8 +355,8 @@ def run(group: click.Group, argv: list[str]) -> int:
 
 
 def unless_lost(status: int, why: str) -> int:
-    """Return the status, unless standard output could not take the result; ``why``: the reason, or
-    "".
+    """Return the status, unless the result could not be written to standard output; ``why``: the
+    reason, or "".
     """
     if not why or status not in _STATUS.values():
         return status
@@ -363,8 +365,8 @@ def unless_lost(status: int, why: str) -> int:
 
 
 def _ended(status: int, context: CallContext) -> int:
-    """Return the status of a subcommand that ended without an exception, with or without its
-    document.
+    """Return the status of a subcommand that ended without an exception, whether or not its
+    document was printed.
     """
     if status and context.answer.wanted:
         return _without_result(context.answer.said, status, context)
@@ -377,17 +379,17 @@ def _failed(text: str, status: int, context: CallContext) -> int:
 
 
 def _without_result(text: str, status: int, context: CallContext) -> int:
-    """Return the status; a program that asked for JSON gets a document with the reason."""
+    """Return the status; a program that requested JSON gets a document with the reason."""
     if _wants_json(context) and not context.answer.given:
         problem = Problem(message=clean(text, LONGEST_SENTENCE))
         failure = Failure(exit_status=status, errors=(*context.answer.problems, problem))
-        with contextlib.suppress(OSError):  # even if the reader has gone, the status must be right
+        with contextlib.suppress(OSError):  # the status must be right even without a reader
             click.echo(envelope_text(failure))
     return status
 
 
 def _wants_json(context: CallContext) -> bool:
-    """Return whether a setting or the words, which may be wrong, ask for JSON: ``--json``,
+    """Return whether a setting or the arguments, which may be invalid, request JSON: ``--json``,
     ``--format json``.
     """
     argv = context.argv
@@ -402,8 +404,8 @@ _FORMS = ("--format", "--dialect")
 
 
 def _show(error: click.ClickException) -> None:
-    """Print click's message about a wrong option in one line, as any other error, with the page
-    that lists the right ones. It repeats what was typed or stored, so clean it.
+    """Print click's message about a wrong option in one line, like any other error, with the help
+    page that lists the valid options. The message repeats typed or stored text, so clean it.
     """
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         click.echo(error.format_message(), err=True)  # the help page of a group

@@ -1,4 +1,4 @@
-"""Declares options in one line each (flags as typed, then the name of the value if it differs), and
+"""Declare options in one line each (flags as typed, then the name of the value if it differs), and
 verbs, whose help shows their options in sections with examples.
 """
 
@@ -16,8 +16,8 @@ from wireproof.model.errors import BadInput, suggestion
 
 
 class PathName(click.Path):
-    """A path. An empty text is refused, which would be the current folder: a variable that is not
-    set.
+    """A path. An empty text, as from a variable that is not set, is refused: it would mean the
+    current folder.
     """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -27,13 +27,15 @@ class PathName(click.Path):
 
 
 class OneOf(click.Choice[str]):
-    """One of several words. Another word is refused with the nearest; many are left to the help."""
+    """One of several words. For any other word the error suggests the nearest; if the list is long,
+    it refers to the help.
+    """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         with contextlib.suppress(click.BadParameter):
             return super().convert(value, param, ctx)
         known = list(map(str, self.choices))
-        rest = "" if len(known) <= _MOST_NAMED else "the help lists them."
+        rest = "" if len(known) <= _MOST_NAMED else "the help lists the values."
         self.fail(f"{value!r} is not known; {suggestion(value, known, rest)}", param, ctx)
 
 
@@ -41,7 +43,7 @@ _MOST_NAMED = 8
 
 
 def text(flags: str, metavar: str, about: str, **more: Any) -> click.Option:
-    """Declare an option with any text, "" or another ``default`` if not given: ``text("-p
+    """Declare an option with any text; the default is "" or ``default``: ``text("-p
     --partition job_partition", "NAME", "partition of the job.")``.
     """
     filled = {"default": "", "shell_complete": spelt, **more}
@@ -54,15 +56,17 @@ def flag(flags: str, about: str, **more: Any) -> click.Option:
 
 
 def number(flags: str, low: int, high: int, about: str, **more: Any) -> click.Option:
-    """Declare a whole number from ``low`` to ``high``; None without a ``default``, which the help
-    shows.
+    """Declare a whole number from ``low`` to ``high``; the value is None unless there is a
+    ``default``, which the help shows.
     """
     shown = {"show_default": True} if "default" in more else {"metavar": "N"}
     return click.Option(flags.split(), type=click.IntRange(low, high), help=about, **shown | more)
 
 
 def choice(flags: str, values: Sequence[str], about: str, **more: Any) -> click.Option:
-    """Declare one of ``values``; None without a ``default``, which the help shows."""
+    """Declare one of ``values``; the value is None unless there is a ``default``, which the help
+    shows.
+    """
     shown = "default" in more
     return click.Option(flags.split(), type=OneOf(values), show_default=shown, help=about, **more)
 
@@ -76,7 +80,7 @@ def file(flags: str, about: str, *, must_exist: bool = False, **more: Any) -> cl
 def setting(name: str, metavar: str = "", about: str = "", **more: Any) -> click.Option:
     """Declare the option of a row of the table; ``metavar`` and ``about`` replace those of the row.
 
-    A row with a parser is None if not given.
+    The value of a row with a parser is None if the option is not given.
     """
     from wireproof.settings.options import ROWS  # takes 15 ms, and not every subcommand needs it
 
@@ -110,7 +114,9 @@ def rows(group: str) -> tuple[click.Option, ...]:
 
 
 def link_claim(about: str) -> tuple[click.Parameter, ...]:
-    """Declare a link of any kind and rate with which results are compared; ``about``: its help."""
+    """Declare the option for a link of any kind and rate with which results are compared;
+    ``about``: its help.
+    """
     return (
         text("--link", "[Nx]KIND[:GBPS]", about, default=None, shell_complete=completion.links),
         number("--mtu", 68, 65535, "MTU of the link.", metavar="BYTES"),
@@ -157,7 +163,7 @@ def form_of(*forms: str) -> click.Option:
 
 JSON = json_as("one JSON document on stdout.")
 FORM = form_of("text", "html", "markdown", "json")
-"""The forms of every subcommand whose result is a document."""
+"""The output forms of every subcommand whose result is a document."""
 
 
 # --- Verbs.
@@ -168,12 +174,12 @@ Section = tuple[str, Sequence[click.Parameter]]
 class Verb(click.Command):
     """A subcommand: options, a function that turns them into a result, and the document of that
     result. The verb prints the result in the requested form and returns its exit status; a function
-    that returns a number has done both.
+    that returns a number has already printed its result.
 
-    ``document``: the function that builds the document, as ``report.documents.MODULE.FUNCTION``;
-    it is loaded only if the document is printed. ``sections``: the options by title, in order,
-    instead of ``params``; ``examples``: command lines as typed; ``first``: names of options that
-    ``--help`` shows in addition to the first ones of the table; None: it shows all.
+    ``document``: the function that builds the document, as ``report.documents.MODULE.FUNCTION``; it
+    is loaded only if the document is printed. ``sections``: the options by title, in order, instead
+    of ``params``; ``examples``: command lines as typed; ``first``: names of options that ``--help``
+    shows in addition to those marked in the table; None: it shows all.
     """
 
     def __init__(
@@ -275,8 +281,8 @@ def sections(
 
 
 _TITLES = {
-    "target": "Hosts, and what carries the messages",
+    "target": "Hosts and transport",
     "job": "A job that wireproof requests (--slurm)",
-    "link": "What is claimed of the link",
+    "link": "Claimed link",
     "output": "Result and time",
 }

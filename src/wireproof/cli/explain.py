@@ -1,5 +1,5 @@
-"""``wireproof explain CODE|NAME|RATE|LINK``: what a finding or a name means and what to do next; a
-rate, a time or an amount in every unit, compared with what a link can carry.
+"""``wireproof explain CODE|NAME|RATE|LINK``: the meaning of a finding or a name, and the next step;
+a rate, a time or an amount in every unit, compared with the limits of a link.
 """
 
 import re
@@ -15,8 +15,8 @@ from wireproof.cli.declare import FORM, JSON, flag, link_claim, text
 _NUMBER = re.compile(r"[+-]?\.?[0-9]")
 OPTIONS: list[click.Parameter] = [
     click.Argument(["words"], nargs=-1, metavar="[CODE|NAME|RATE|LINK]", shell_complete=codes),
-    *link_claim("show a rate or a time as a share of this link: 10gbe, edr, opa100, ethernet:25."),
-    text("--path", "tcp|rdma|...", "carrier of the bytes over the link."),
+    *link_claim("link to compare a rate or a time with: 10gbe, edr, opa100, ethernet:25."),
+    text("--path", "tcp|rdma|...", "protocol or fabric that carries the bytes over the link."),
     text(
         "--size",
         "SIZE",
@@ -31,15 +31,15 @@ OPTIONS: list[click.Parameter] = [
 
 @click.command("explain", params=OPTIONS)
 def command(words: tuple[str, ...], links: bool, **options: Any) -> int:
-    """Say what CODE means, how it is found and what to do next: a finding, a cause, a rule of lint,
-    a setting; without CODE, list all findings. A NAME is that of a variable, a parameter of a
-    module, an entry of a BIOS menu, a program, an adapter or a word of the field.
+    """Explain CODE (a finding, a cause, a rule of lint, a setting): its meaning, its detection and
+    the next step; without CODE, list all findings. NAME is the name of a variable, a module
+    parameter, an entry of a BIOS menu, a program, an adapter or a technical term.
 
-    Of a RATE (4986.11MB/s, 39.9Gb/s), a time (1.24us), a message rate (160Mmsg/s) or an amount
-    (495GB): the same in every unit, with the arithmetic. MB is 10^6 bytes and MiB is 2^20; b is a
-    bit and B is a byte. A time is that of one message (half a round trip). With --link it is
-    compared with the line rate and with what remains after headers; 97.6% is then a share of the
-    line rate. Of a LINK (edr, 25gbe): what it can carry.
+    A RATE (4986.11MB/s, 39.9Gb/s), a time (1.24us), a message rate (160Mmsg/s) or an amount (495GB)
+    is converted into every unit, with the arithmetic. MB is 10^6 bytes and MiB is 2^20; b is a bit
+    and B is a byte. A time is the time of one message (half a round trip). With --link it is
+    compared with the line rate and with the rate that remains after headers; 97.6% is then a share
+    of the line rate. For a LINK (edr, 25gbe), its limits are shown.
 
     'wireproof lint --rules' and 'wireproof audit --list' list the other codes.
     """
@@ -66,7 +66,7 @@ def _list_links() -> int:
 
 
 def _say_other(asked: str, options: dict[str, Any]) -> int:
-    """Explain anything that is not a finding."""
+    """Explain a code, name, rate or link that is not a finding."""
     from wireproof.verdict.catalogue import as_key, known_names
     from wireproof.workflow.convert import attainable_rate
 

@@ -1,4 +1,4 @@
-"""``wireproof help SUBCOMMAND``, and the manual pages: one for each subcommand, from the same
+"""``wireproof help SUBCOMMAND``, and the manual pages: a page for each subcommand, from the same
 declarations as its ``--help``.
 """
 
@@ -23,7 +23,7 @@ from wireproof.version import version
 _GLYPHS = str.maketrans(
     {
         "\\": r"\(rs",
-        # a plain hyphen would become a typographic one, which shells reject when it is pasted
+        # a plain hyphen would become a typographic hyphen, which shells reject when pasted
         "-": r"\-",
         "'": r"\(aq",
         '"': r"\(dq",
@@ -36,16 +36,14 @@ _GLYPHS = str.maketrans(
 
 
 def literal(text: str) -> str:
-    """Return one line that roff prints unchanged: no escapes, no request at its start, ASCII
-    only.
-    """
+    """Return a line that roff prints unchanged: no escapes, no request at its start, ASCII only."""
     line = clean(text, 4000).translate(_GLYPHS)
     line = "".join(char if char.isascii() else rf"\[u{ord(char):04X}]" for char in line)
     return rf"\&{line}" if line.startswith(".") else line
 
 
 def _kept(line: str) -> str:
-    """Return a line with its blanks, for a block that is not filled."""
+    """Return a line with its spaces, for a block that is not filled."""
     words = line.rstrip()
     inner = words.lstrip()
     parts = (literal(part) if part.strip() else part for part in re.split(r"( {2,})", inner))
@@ -53,7 +51,9 @@ def _kept(line: str) -> str:
 
 
 def title(name: str, number: int, source: str, manual: str) -> list[str]:
-    """Return the first lines. They have no date, so the same sources give the same page."""
+    """Return the first lines. They contain no date, so the same sources always result in the same
+    page.
+    """
     heading = f'.TH "{name.upper()}" "{number}" "" "{literal(source)}" "{literal(manual)}"'
     return [heading, ".nh", ".ad l"]
 
@@ -86,7 +86,7 @@ def verbatim(kept: Iterable[str]) -> list[str]:
 
 
 def entry(term: str, text: str) -> list[str]:
-    """Return an entry of a definition list: literal words are bold, names of values italic."""
+    """Return an entry of a definition list: literal words are bold, names of values are italic."""
     words = term.split()
     typed = not term.startswith("-")
     marked = [_marked(one, typed=typed or one[0] == "-" or one.islower()) for one in words]
@@ -98,7 +98,7 @@ def _marked(word: str, *, typed: bool) -> str:
 
 
 def _below(context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
-    """Complete the subcommands below the words that are typed already."""
+    """Complete the subcommands below the words typed so far."""
     below = context.find_root()
     for word in context.params.get("words") or ():
         found = _found(below, word)
@@ -277,8 +277,8 @@ def _end(context: click.Context, everyone: list[click.Context]) -> Iterator[str]
             yield from entry(PREFIX + name.upper(), declared.help)
         yield section("Files")
         where = (
-            "the same settings in a file of the working directory; an option wins, then the "
-            "environment."
+            "the same settings in a file of the working directory; options take precedence, then"
+            " the environment."
         )
         yield from entry(FILE_NAME, where)
     else:
@@ -288,8 +288,8 @@ def _end(context: click.Context, everyone: list[click.Context]) -> Iterator[str]
 
 
 def _near(context: click.Context, everyone: list[click.Context]) -> list[click.Context]:
-    """Return the contexts above and below, and for a group's subcommand also the others of the
-    group.
+    """Return the contexts above and below, and for a group's subcommand also the other subcommands
+    of the group.
     """
     above = context.parent
     below = [other for other in everyone if other.parent is context]

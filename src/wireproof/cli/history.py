@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 
 ROOT = click.Argument(["root"], type=PathName(path_type=Path), metavar="HISTORY")
-HOSTS = text("--hosts", "NODES", "only results in which at least one of these took part.")
-LAST = number("--last", 1, 100_000, "show only this many of the newest.")
+HOSTS = text("--hosts", "NODES", "only results in which at least one of these hosts took part.")
+LAST = number("--last", 1, 100_000, "show only this number of the newest results.")
 
 
 @click.group("history")
 def command() -> None:
     """Results over time: list, show, trend, nodes, pages, add, prune.
 
-    HISTORY is a folder that `check --history HISTORY` keeps results in; many hosts may share it.
+    HISTORY is the folder in which `check --history HISTORY` keeps results; many hosts may share it.
     """
 
 
@@ -38,7 +38,7 @@ def command() -> None:
     params=[ROOT, HOSTS, LAST, FORM, JSON],
 )
 def list_(root: Path, hosts: str, last: int | None) -> int:
-    """Show one line for each result, oldest first: the newest 40, or as many as --last says."""
+    """Show one line for each result, oldest first: the newest 40, or the number given by --last."""
     entries = _found(root, hosts)
     shown = entries[-last:] if last else entries
     return print_result(listed("HistoryResults", results=shown), shown, *([last] if last else []))
@@ -82,9 +82,9 @@ def show(root: Path, result: str) -> int:
     ],
 )
 def trend(root: Path, hosts: str, name: str, size: str) -> int:
-    """Show each number over time, where it has changed and what else changed there, and whether the
-    newest result is worse than the good results before it (exit status 1; 3: there was nothing to
-    compare it with, or a number fell earlier and has stayed low).
+    """Show each number over time, its changes with the conditions that changed at the same time,
+    and whether the newest result is worse than the good results before it (exit status 1; 3: there
+    was nothing to compare it with, or a number fell earlier and has stayed low).
 
     A change needs four results, two on each side; the newest result is compared with at least three
     good results. False alarms: about 1 in 100 series without a change.
@@ -122,15 +122,15 @@ def trend(root: Path, hosts: str, name: str, size: str) -> int:
             metavar="DIR",
             help="folder of the pages; default: HISTORY/pages.",
         ),
-        file("--topology", "topology for the map, instead of the one in the results."),
+        file("--topology", "topology for the map, instead of the topology in the results."),
         number("--runs", 0, 100_000, "number of newest results with a report.", default=50),
     ],
 )
 def pages(root: Path, folder: Path | None, topology: Path | None, runs: int) -> int:
     """Write the history as linked pages: cluster map, nodes, runs, trends, comparisons.
 
-    Any web server can show them, or a browser alone: open index.html. Run it again to update what
-    has changed. The pages can be read without scripts and load nothing from elsewhere.
+    Any web server can show them, or a browser alone: open index.html. Run the command again to
+    update the pages. They can be read without scripts and load nothing from the network.
     """
     from wireproof.workflow.pages import write_pages
 
@@ -173,10 +173,18 @@ def nodes(root: Path, hosts: str, by_link: bool) -> int:
             required=True,
             metavar="FOLDER|LOG...",
         ),
-        *link_claim("the link to judge the logs by: 40gbe, edr, opa100, ..."),
-        text("--path", "tcp|rdma|psm2|psm3|...", "carrier of the messages over that link."),
-        text("--hosts", "NODES", "hosts of the logs; default: those that the logs name."),
-        text("--measured", "DATE", "when, UTC: 2019-03-04 or 2019-03-04T12:00."),
+        *link_claim("the link with which the logs are compared: 40gbe, edr, opa100, ..."),
+        text(
+            "--path",
+            "tcp|rdma|psm2|psm3|...",
+            ("protocol or fabric that carries the messages over that link."),
+        ),
+        text("--hosts", "NODES", "hosts of the logs; default: the hosts in the logs."),
+        text(
+            "--measured",
+            "DATE",
+            ("time of the measurement in UTC: 2019-03-04 or 2019-03-04T12:00."),
+        ),
     ],
 )
 def add(root: Path, sources: tuple[Path, ...], **claims: Any) -> int:
@@ -184,7 +192,7 @@ def add(root: Path, sources: tuple[Path, ...], **claims: Any) -> int:
     perftest, ...
 
     The numbers of a log are claims: they are listed and judged, but prove no node. Without
-    --measured the date of a log is the date in it, or that of its file.
+    --measured, the date of a log is the date in it or of its file.
     """
     from wireproof.report.documents.history import added_line
     from wireproof.workflow.history.logs import LogClaims, add_all
@@ -201,8 +209,8 @@ def add(root: Path, sources: tuple[Path, ...], **claims: Any) -> int:
     params=[
         ROOT,
         text("--older-than", "TIME", "results older than this: 90d.", default="90d"),
-        flag("--logs", "also remove imported logs; without it they stay."),
-        flag("--yes", "remove them; without it they are only listed."),
+        flag("--logs", "also remove imported logs; without this option they are kept."),
+        flag("--yes", "remove the results; without this option they are only listed."),
     ],
 )
 def prune(root: Path, older_than: str, logs: bool, yes: bool) -> int:
@@ -219,7 +227,7 @@ def prune(root: Path, older_than: str, logs: bool, yes: bool) -> int:
     stay = history.prune(root, chosen) if yes else []
     for sentence in stay:
         click.echo(f"wireproof: {clean(sentence, 400)}", err=True)
-    verb = "removed" if yes else "would go (--yes removes them)"
+    verb = "removed" if yes else "would be removed (--yes removes them)"
     click.echo(f"{counted(len(chosen) - len(stay), 'result')} {verb}", err=True)
     return 4 if stay else 0
 

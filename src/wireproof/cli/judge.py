@@ -1,5 +1,5 @@
 """``wireproof judge FILE...``, ``atlas`` and ``gate``: judge the output of other benchmarks, show
-what others have measured, give the verdict of a stored result.
+published results, return the verdict of a stored result.
 """
 
 import sys
@@ -91,7 +91,7 @@ def atlas(
     plot: Path | None,
     site: Path | None,
 ) -> int:
-    """Print what others have measured over such a link, with sources: is a number normal?
+    """Print published results for a link, with sources: is a number normal?
 
     Without LINK, list the links and the number of sources of each. A site can add sources:
     docs/atlas.md describes the format.
@@ -105,7 +105,7 @@ def atlas(
         raise click.UsageError("give one link: either LINK or --link.")
     link = link or named or ""
     if plot is not None and not link:
-        raise click.UsageError("--plot draws one link: name it with --link.")
+        raise click.UsageError("--plot draws one link: give it with --link.")
     at = parse_sizes(size)[0] if size else None
     folder = atlas_folder(site, current_context().environment)
     found = atlas_view(link, pattern=pattern or "", size=at, folder=folder)
@@ -123,18 +123,24 @@ Rendered = TypeVar("Rendered")
 OPTIONS: list[click.Parameter] = [
     click.Argument(["files"], nargs=-1, required=True, metavar="FILE|-..."),
     *link_claim("the link that was measured: 10gbe, ethernet:40, edr, roce:100, opa100, ..."),
-    text("--path", "tcp|rdma|psm2|psm3|...", "carrier of the messages over that link."),
+    text(
+        "--path",
+        "tcp|rdma|psm2|psm3|...",
+        ("protocol or fabric that carries the messages over that link."),
+    ),
     file("--physics", "TOML file that overrides constants of the limits.", must_exist=True),
     SITE,
-    flag("--all everything", "show everything even for many files."),
+    flag("--all everything", "show all details even for many files."),
     FORM,
     json_as('one JSON object on stdout: {"series": [...]}.'),
-    number("--jobs", 1, 256, "processes; default: one per core."),
+    number("--jobs", 1, 256, "number of processes; default: one per core."),
 ]
 
 
 def _series(results: Iterable[JudgedFile[Rendered]], tally: Tally) -> Iterator[Rendered]:
-    """Yield the series of each file as soon as it is judged; print why a file is not judged."""
+    """Yield the series of each file as soon as it is judged; print the reason if a file is not
+    judged.
+    """
     for result in results:
         yield from result.series
         tally.add(result)
@@ -155,8 +161,8 @@ def command(
     mpiGraph, ucx_perftest, ucc_perftest, nccl-tests, netperf, NetPIPE and ibv_rc_pingpong, and bare
     tables: could these numbers have come over that link?
 
-    FILE may be a Slurm log with several results in it, a folder, or - for standard input; or PSM3's
-    statistics (PSM3_PRINT_STATS), whose files of one job are judged together.
+    FILE may be a Slurm log with several results, a folder, - for standard input, or a file of
+    PSM3's statistics (PSM3_PRINT_STATS); the statistics files of one job are judged together.
     """
     names = files_of(files)
     against = standard(**claim, site=atlas_folder(site, current_context().environment))
@@ -177,7 +183,7 @@ def command(
     else:
         found = tally.document(_series(judged(itself), tally), against.link)
         if form == "text" and not (found.series or found.statistics):
-            return _status(tally)  # stderr says why
+            return _status(tally)  # the reason is on stderr
         answer = tally.total(len(names)) if len(names) > 1 else ""
         build = partial(judgement_document, found, answer, brief=brief, advice=advice(found))
         print_document(found, build)
@@ -191,7 +197,7 @@ def _brief_line(judged: JudgedSeries) -> tuple[Verdict, Part]:
 def _print_brief(
     series: Iterable[tuple[Verdict, Part]], tally: Tally, files: int, link: LinkClaim | None
 ) -> None:
-    """Print the sum over all files, then a line for each series, the worst first."""
+    """Print the total over all files, then a line for each series, the worst first."""
     look = look_of()
     lines = sorted(series, key=lambda line: WORST_FIRST.index(line[0]))
     sections = [statistics_section(job) for job in tally.jobs(link)]
@@ -220,19 +226,19 @@ GATE_OPTIONS: tuple[click.Parameter, ...] = (
     text(
         "--node nodes",
         "NODES",
-        "only these: n3, n[1-4]; `here`: this host. Default: all.",
+        "only these nodes: n3, n[1-4]; `here`: this host. Default: all.",
         default=None,
     ),
     text(
         "--dialect",
         "nagios|nhc|slurm|...",
-        "reader of the verdict; see below.",
+        "form of the verdict for its reader; see below.",
         default="text",
         shell_complete=dialects,
     ),
     text("--max-age", "TIME", "maximum age of the result: 12h, 7d.", default="24h"),
-    text("--within", "TIME", "time limit of the answer.", default="50s"),
-    file("--out page", "replace this file as a whole, instead of printing to stdout."),
+    text("--within", "TIME", "time limit for the answer.", default="50s"),
+    file("--out page", "replace this file atomically, instead of printing to stdout."),
     json_as("the same as --dialect json."),
 )
 
@@ -246,11 +252,11 @@ def gate(
     within: str,
     page: Path | None,
 ) -> int:
-    """Tell whether nodes are proven healthy, in the form that schedulers, monitors and CI need.
+    """Report whether nodes are proven healthy, in the form that schedulers, monitors and CI need.
 
-    RESULT is the --out folder of a check, a folder of such folders, or a history: the newest
-    counts. Nothing is measured, drained or changed. Only a pass is healthy: a missing or old
-    result, a node that took no part, or a late answer is not.
+    RESULT is the --out folder of a check, a folder of such folders, or a history, of which the
+    newest result is used. Nothing is measured, drained or changed. Only a pass is healthy: a
+    missing or old result, a node that took no part, or a late answer is not.
 
     \b
     Exit status by dialect (pass, fail, undecided):
@@ -274,7 +280,7 @@ def gate(
     except BadInput as error:
         if name in _READ_BY_PEOPLE:
             raise
-        # Status 2 is a verdict for some callers, and an old file of --out must not still say
+        # Status 2 is a verdict for some callers, and an old file of --out must not continue to say
         # "pass".
         found = undecided(str(error))
     if page is None:

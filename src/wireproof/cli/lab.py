@@ -1,4 +1,6 @@
-"""``wireproof lab``, ``demo`` and ``doctor``: a virtual cluster, and what works on this machine."""
+"""``wireproof lab``, ``demo`` and ``doctor``: a virtual cluster, and the capabilities of this
+machine.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from wireproof.model.topology import LabStatus
 
 
-# --- What works on this machine.
+# --- The capabilities of this machine.
 
 DOCTOR_OPTIONS: tuple[click.Parameter, ...] = (
     FORM,
@@ -35,7 +37,7 @@ DOCTOR_OPTIONS: tuple[click.Parameter, ...] = (
     flag("--no-run", "do not start any MPI."),
     flag(
         "--providers",
-        "show the libfabrics of this machine, their providers, and each MPI's choice.",
+        "show the libfabric installations of this machine, their providers, and each MPI's choice.",
     ),
 )
 
@@ -47,11 +49,10 @@ DOCTOR_OPTIONS: tuple[click.Parameter, ...] = (
     params=[*DOCTOR_OPTIONS],
 )
 def doctor(no_run: bool, providers: bool) -> int:
-    """Show what works on this machine: MPIs and their ABI, counters, clock, namespaces, kernel
-    features, tools.
+    """Test this machine: MPIs and their ABI, counters, clock, namespaces, kernel features, tools.
 
-    Each MPI that is found is started briefly with two ranks. Exit status 0 if at least one
-    transport works, with --providers if a provider can be measured.
+    Each installed MPI is started briefly with two ranks. Exit status 0 if at least one transport
+    works; with --providers, if a provider can be measured.
     """
     from wireproof.workflow import doctor
 
@@ -65,7 +66,7 @@ def doctor(no_run: bool, providers: bool) -> int:
     return print_result(found, status=0 if no_run or found.works else 4)
 
 
-# --- See it work: a lab with a bad link and a shared-memory fall-through.
+# --- Demonstration: a lab with a bad link and a fallback to shared memory.
 
 DEMO_OPTIONS: tuple[click.Parameter, ...] = (
     click.Option(
@@ -81,10 +82,10 @@ DEMO_OPTIONS: tuple[click.Parameter, ...] = (
 
 @click.command("demo", params=[*DEMO_OPTIONS])
 def demo(out: Path | None, seed: int | None) -> int:
-    """Build a virtual cluster with a bad link and a shared-memory fall-through, measure it, and
-    show that both are found. All tables are in the folder of --out.
+    """Build a virtual cluster with a bad link and a fallback to shared memory, measure it, and show
+    that both are found. All tables are in the folder of --out.
 
-    Exit status 0: both were found. Takes under a minute, needs root or unprivileged user
+    Exit status 0: both were found. Takes less than a minute; needs root or unprivileged user
     namespaces.
     """
     from wireproof.cli.options import ended, say_kept, show, typed_words
@@ -94,7 +95,7 @@ def demo(out: Path | None, seed: int | None) -> int:
 
     found = demo(Storage(folder=out, command=typed_words()), seed, Console())
     for_programs = chosen_form() == "json"
-    say_kept(found.result, "a demo cannot be continued: start it again")
+    say_kept(found.result, "a demo cannot be continued: run it again")
     if for_programs:
         show(found.result.sections)
     if ended(found.result) == INTERRUPTED:
@@ -110,7 +111,9 @@ def demo(out: Path | None, seed: int | None) -> int:
     return 0 if found.caught else 1
 
 
-WIRE_HELP = "how links limit their rates; store-and-forward: no frame passes faster than the line."
+WIRE_HELP = (
+    "method of limiting the links' rates; store-and-forward: no frame passes faster than line rate."
+)
 
 
 @click.group("lab")
@@ -127,7 +130,7 @@ def command() -> None:
 )
 @click.option("--loss", metavar="SHARE", help="share of lost frames between nodes, such as 0.2%.")
 def up(topology: Path, name: str | None, **wire: str | None) -> int:
-    """Build the lab that the TOML file TOPOLOGY describes; it stays until 'lab down'."""
+    """Build the lab that the TOML file TOPOLOGY describes; it runs until 'lab down'."""
     import msgspec
 
     from wireproof.lab.cluster import up as build
@@ -145,7 +148,7 @@ def up(topology: Path, name: str | None, **wire: str | None) -> int:
     "status", params=[click.Argument(["name"], required=False, shell_complete=labs), FORM, JSON]
 )
 def status(name: str | None) -> int:
-    """Show the labs of this user, or the one called NAME."""
+    """Show the labs of this user, or the lab called NAME."""
     from wireproof.lab.state import labs_called
 
     return _show(labs_called(name))
@@ -183,7 +186,9 @@ def exec_(name: str, node: str, argv: tuple[str, ...]) -> int:
 @click.argument("kind", type=click.Choice(["rate", "loss", "delay", "down"]))
 @click.argument("value", default="")
 @click.option("--network", help="network of the NIC, if the lab has several.")
-@click.option("--direction", type=click.Choice(["tx", "rx"]), help="as the node sees it.")
+@click.option(
+    "--direction", type=click.Choice(["tx", "rx"]), help=("direction as seen from the node.")
+)
 @click.option("--clear", is_flag=True, help="remove this fault instead of planting it.")
 def fault(name: str, clear: bool, **about: Any) -> int:
     """Plant a fault in a running lab: a rate such as 300mbit, a loss, a delay, or a NIC that is
@@ -200,7 +205,7 @@ def fault(name: str, clear: bool, **about: Any) -> int:
 
 @command.command("slurm")
 @click.argument("name", shell_complete=labs)
-@click.option("--down", "end", is_flag=True, help="end it; the lab stays.")
+@click.option("--down", "end", is_flag=True, help="stop Slurm; the lab continues to run.")
 def slurm(name: str, end: bool) -> int:
     """Start a real Slurm in the lab NAME: one slurmd per node (needs Debian's slurm-wlm and munge,
     and root).
@@ -214,7 +219,7 @@ def slurm(name: str, end: bool) -> int:
         if there is None:
             raise BadInput(f"lab {name} has no Slurm, so there is nothing to end.")
         there.down()
-        click.echo(f"{name}: its Slurm is down")
+        click.echo(f"{name}: its Slurm is stopped")
         return 0
     if there is not None:
         raise BadInput(f"lab {name} already has a Slurm: end it with --down first.")
@@ -234,7 +239,7 @@ def down(name: str | None, every: bool) -> int:
     from wireproof.lab.state import find_labs
 
     if bool(name) == every:
-        raise BadInput("say which lab to take down: its NAME, or --all.")
+        raise BadInput("give the NAME of the lab to take down, or --all.")
     for lab in [status.name for status in find_labs()] if every else [str(name)]:
         result = remove(lab)
         click.echo(f"{lab}: down{' (it had crashed)' if result.crashed else ''}")

@@ -1,5 +1,5 @@
-"""Options that several subcommands share, and their typed values: no module below the command line
-sees their texts.
+"""Options that several subcommands share, converted to typed values: no module below the command
+line parses their texts.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 SYSFS_ROOT = setting("sysfs_root")
 PSM_STATISTICS = setting("psm_statistics")
 TARGET = rows("target")
-"""Options for where the ranks run and what carries the messages."""
+"""Options for the hosts of the ranks and the transport of the messages."""
 
 JOB = rows("job")
 """Options of a job that wireproof requests, with the scheduler's terms."""
@@ -54,7 +54,7 @@ MACHINES: tuple[click.Parameter, ...] = (
     choice(
         "--profile",
         ["throughput", "latency", "repeatability", "power"],
-        "purpose of the machines, which decides if authorities disagree.",
+        "purpose of the machines; it decides which recommendation is used if authorities disagree.",
         default="throughput",
     ),
     click.Option(
@@ -64,16 +64,16 @@ MACHINES: tuple[click.Parameter, ...] = (
         help="a snapshot, a folder with a host's /proc, /sys and /etc, or a sosreport.",
     ),
 )
-"""Options for how settings are judged, and for a source other than the target's machines."""
+"""Options for the judgement of settings, and for a source other than the target's machines."""
 
 LINK = rows("link")
-"""Options for the claimed link, and the table of physics by which it is judged."""
+"""Options for the claimed link, and for the table of physics with which it is judged."""
 
 JUDGED_BY = (*LINK, *rows("published"))
-"""The options of ``LINK`` and those for published numbers."""
+"""The options of ``LINK``, and the options for published numbers."""
 
 OUTPUT = rows("output")
-"""Options for where the result goes and how long the measurement takes."""
+"""Options for the output of the result and the duration of the measurement."""
 
 
 def settings_of(options: Mapping[str, Any]) -> Options:
@@ -101,21 +101,21 @@ def lone_target(options: Mapping[str, Any]) -> Options:
 
 @functools.cache
 def _warn_of(sentences: tuple[str, ...]) -> None:
-    """Print the warnings once, however often the settings are read."""
+    """Print the warnings once, regardless of how many times the settings are read."""
     for sentence in sentences:
         Console().warn(sentence)
 
 
 def settings_file() -> dict[str, tuple[str, str]]:
-    """Read the settings of ``wireproof.toml`` in the working directory; a resumed run has its own,
-    so return none.
+    """Read the settings of ``wireproof.toml`` in the working directory; return none for a resumed
+    run, which has stored settings.
     """
     file = Path(FILE_NAME)
     return {} if current_context().resumed or not os.path.lexists(file) else read_file(file)
 
 
 def method_of(options: Options) -> Method:
-    """Return the method that the options choose, with the site's published numbers."""
+    """Return the method from the options, with the site's published numbers."""
     from wireproof.workflow.atlas import atlas_folder
     from wireproof.workflow.session import Method
 
@@ -124,7 +124,7 @@ def method_of(options: Options) -> Method:
 
 
 def storage_of(settings: Options, *, kept: bool) -> Storage:
-    """Return where the records go, according to ``--out`` and ``--resume``."""
+    """Return the storage of the records, according to ``--out`` and ``--resume``."""
     from wireproof.workflow.session import Storage
 
     history, folder = settings.history if kept else None, settings.out
@@ -152,10 +152,10 @@ BMC: tuple[click.Parameter, ...] = (
         multiple=True,
         default=(),
     ),
-    text("--bmc-user", "NAME", "user of the BMC, if the file has none."),
+    text("--bmc-user", "NAME", "user of the BMC, if the file does not contain it."),
     file(
         "--bmc-password-file",
-        "file with the BMC's password, mode 600; without it wireproof asks for the password.",
+        "file with the BMC's password, mode 600; otherwise wireproof prompts for the password.",
     ),
     file("--bmc-ca", "certificates (PEM) to trust for the BMC instead of the system's."),
     flag(
@@ -166,7 +166,7 @@ BMC: tuple[click.Parameter, ...] = (
 
 
 def bmc_options(options: dict[str, Any]) -> BmcOptions:
-    """Return the values of ``BMC``. A password is asked for if there is a terminal."""
+    """Return the values of ``BMC``. If there is a terminal, prompt for the password."""
     from wireproof.settings.bmc import BmcOptions
 
     return BmcOptions(
@@ -187,11 +187,13 @@ def _ask(user: str) -> str:
 # --- The command line that repeats the running subcommand.
 
 _EACH_TIME = frozenset({"out", "resume", "as_json"})
-"""Options that each call sets again."""
+"""Options that each call must set again."""
 
 
 def typed_words() -> tuple[str, ...]:
-    """Return the words, options with long names and absolute paths; secrets are masked."""
+    """Return the words, with the long names of options and with absolute paths; secrets are
+    masked.
+    """
     context = click.get_current_context()
     words = context.command_path.split()
     for parameter in context.command.params:
@@ -215,13 +217,13 @@ def _words(parameter: click.Parameter, value: object) -> list[str]:
     return GivenOption(name=parameter.name or "", flag=parameter.opts[-1], value=value).words
 
 
-# --- Delivers the result of a subcommand: text or JSON on stdout, the place where it is stored, the
+# --- Deliver the result of a subcommand: text or JSON on stdout, the folder where it is stored, the
 # exit status.
 
 
 def deliver(result: Result) -> int:
-    """Print the result, after an interruption below what is kept; return the exit status: that of
-    the worst part, 130 if interrupted.
+    """Print the result, after an interruption with a sentence about the kept records; return the
+    exit status of the worst part, or 130 if interrupted.
     """
     say_kept(result)
     show(result.sections)
@@ -246,14 +248,17 @@ def _for_programs(sections: Sequence[JudgedRun]) -> object:
 
 
 def ended(result: Result) -> int:
-    """Tell where the result is; return its exit status."""
+    """Print where the result is stored; return its exit status."""
     if result.page is not None:
         remark(f"report: {result.page.absolute()}")
     if result.ended("interrupted"):
         return INTERRUPTED
     status = status_of(result.verdict)
     if status != status_of("fail") and result.ended("disk-full"):
-        say("the disk was full before everything was measured, so the result above is incomplete.")
+        say(
+            "the disk became full before the measurement was complete, so the result above is"
+            " incomplete."
+        )
         return CouldNotMeasure.exit_status
     if status != status_of("fail") and result.left_open:
         return CouldNotMeasure.exit_status
@@ -261,8 +266,8 @@ def ended(result: Result) -> int:
 
 
 def say_kept(result: Result, going_on: str = "") -> None:
-    """Say what is kept of an interrupted result, and ``going_on``: what to do, by default how to
-    continue the run.
+    """Print whether and where an interrupted result is kept, and ``going_on``, the next step
+    (default: how to continue the run).
     """
     from wireproof.workflow.resume import how_to_go_on
 
@@ -270,14 +275,16 @@ def say_kept(result: Result, going_on: str = "") -> None:
         kept = "shown but not kept: give --out to keep it"
         if folder := result.folder:
             kept = f"kept in {folder}; {going_on or how_to_go_on(folder)}"
-        say(f"interrupted; what was measured is {kept}.")
+        say(f"interrupted; the measurements so far are {kept}.")
 
 
 # --- ``--dry-run``: every command and script that would run, in order; nothing is started.
 
 
 def show_planned(planned: Planned, job: JobRequest | None = None) -> int:
-    """Print the plan and start nothing; as JSON one document: argv, environment, hosts, points."""
+    """Print the plan without starting anything; as JSON, print one document: argv, environment,
+    hosts, points.
+    """
     from wireproof.launch.command import shell_line
     from wireproof.report.documents.benchmark import dry_run_document
     from wireproof.workflow.session.launch import own_job

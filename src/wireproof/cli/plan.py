@@ -1,4 +1,4 @@
-"""``wireproof plan``: computes what cannot be tried on the available machines."""
+"""``wireproof plan``: compute quantities that cannot be measured on the available machines."""
 
 import re
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _METRES = re.compile(r"(-?[0-9]{1,9}(?:\.[0-9]{1,9})?)\s*m?", re.ASCII)
 
 
 def _whole(value: str | int) -> int:
-    """Parse ``9696`` and, as documents write it, ``9,696``; a default is a number."""
+    """Parse ``9696`` or, as documents write it, ``9,696``; a default is already a number."""
     text = str(value)
     if _COUNT.fullmatch(text.strip()) is None:
         raise BadInput(f"{text[:40]!r} is not a whole number such as 9696 or 9,696.")
@@ -32,12 +32,12 @@ def _metres(text: str) -> float:
     """Parse ``5``, ``5m`` or ``5 m``."""
     match = _METRES.fullmatch(text.strip())
     if match is None:
-        raise BadInput(f"length {text[:40]!r} is not understood: give metres, such as 5 or 5m.")
+        raise BadInput(f"the length {text[:40]!r} is invalid: give metres, such as 5 or 5m.")
     return float(match[1])
 
 
 def _integer(flags: str, about: str, **more: Any) -> click.Option:
-    """Declare a whole number whose range the plan checks; its message gives the range."""
+    """Declare a whole number whose range the plan checks; the error message contains the range."""
     return click.Option(flags.split(), type=_whole, metavar="N", help=about, **more)
 
 
@@ -57,13 +57,13 @@ def _gbps(text: str) -> float:
     """Parse ``100``, ``100G``, ``100Gb/s`` or ``100GbE``; bytes are refused."""
     match = _SPEED.fullmatch(text.strip())
     if match is None:
-        raise BadInput(f"speed {text[:40]!r} is not understood: give Gb/s, such as 100 or 100Gb/s.")
+        raise BadInput(f"the speed {text[:40]!r} is invalid: give Gb/s, such as 100 or 100Gb/s.")
     return float(match[1])
 
 
 @click.group("plan")
 def command() -> None:
-    """QPs and memory, PFC headroom, latency at scale, time to prove: computed, with sources."""
+    """Compute QPs and memory, PFC headroom, latency at scale, and time to prove, with sources."""
 
 
 FOOTPRINT: list[click.Parameter] = [
@@ -78,15 +78,15 @@ FOOTPRINT: list[click.Parameter] = [
     ),
     _integer("--rails", "number of adapters (or addresses) that each rank uses.", default=1),
     _integer("--mtu", "a packet's payload, or the MTU of the Ethernet interface.", default=4096),
-    _integer("--peers", "remote ranks that each rank talks to."),
-    _integer("--node-pairs", "number of pairs of nodes that talk to each other."),
+    _integer("--peers", "number of remote ranks with which each rank communicates."),
+    _integer("--node-pairs", "number of pairs of nodes that communicate."),
     click.Option(
         ["--set", "settings"],
         multiple=True,
         metavar="NAME=N",
         help="a variable of the library whose value differs from the default.",
     ),
-    _integer("--max-qps", "QPs that the adapter has."),
+    _integer("--max-qps", "number of QPs that the adapter supports."),
     file("--device", "output of ibv_devinfo -v: the adapter's max_qp.", must_exist=True),
     file(
         "--observed",
@@ -109,10 +109,10 @@ def footprint(
     settings: Sequence[str],
     **options: Any,
 ) -> Footprint:
-    """QPs and memory of a job in one mode of PSM3, rxm or UCX: for a rank, a node, the job.
+    """Compute QPs and memory of a job in one mode of PSM3, rxm or UCX: for a rank, a node, the job.
 
-    Where it depends on who talks to whom, the bounds are no communication between nodes and all
-    with all, unless --peers or --node-pairs say more.
+    If they depend on which ranks communicate, the bounds are no communication between nodes and all
+    to all, unless --peers or --node-pairs are given.
     """
     from wireproof.workflow.plan import plan_footprint, settings_of
 
@@ -124,10 +124,10 @@ PFC: list[click.Parameter] = [
         ["--speed", "speed_gbps"],
         type=_gbps,
         metavar="GBPS",
-        help="of the ports: 10, 25, 40, 100, 200, 400.",
+        help="speed of the ports in Gb/s: 10, 25, 40, 100, 200, 400.",
         required=True,
     ),
-    _integer("--mtu", "of the lossless class.", required=True),
+    _integer("--mtu", "MTU of the lossless class.", required=True),
     click.Option(
         ["--cable", "cable_m"],
         type=_metres,
@@ -135,12 +135,12 @@ PFC: list[click.Parameter] = [
         help="length of the longest cable.",
         required=True,
     ),
-    _integer("--ports", "ports that are lossless.", required=True),
-    _integer("--priorities", "lossless priorities of each port.", default=1),
+    _integer("--ports", "number of lossless ports.", required=True),
+    _integer("--priorities", "number of lossless priorities of each port.", default=1),
     _integer("--other-mtu", "largest MTU of any class (default: --mtu)."),
     _bytes("--cell", "size of a cell of the switch's buffer.", default="0"),
-    _bytes("--buffer budget", "buffer that the switch has for this purpose."),
-    _bytes("--headroom", "configured headroom, to find out what it suffices for."),
+    _bytes("--buffer budget", "buffer that the switch provides for this purpose."),
+    _bytes("--headroom", "configured headroom, to check whether it is enough."),
     _integer("--response-quanta", "the neighbour's response time, instead of the standard's."),
     *FORMS,
 ]
@@ -148,7 +148,8 @@ PFC: list[click.Parameter] = [
 
 @command.command("pfc", cls=Verb, document="report.documents.plan.pfc_document", params=PFC)
 def pfc(speed_gbps: float, mtu: int, cable_m: float, ports: int, **options: Any) -> Pfc:
-    """Headroom, XOFF, XON and buffer that priority flow control needs to lose nothing (802.1Q).
+    """Compute headroom, XOFF, XON and buffer with which priority flow control loses no packets
+    (802.1Q).
 
     Exit status: 0; 1 if --headroom or --buffer is too small, 3 if it may be.
     """
@@ -161,13 +162,16 @@ MACHINE: list[click.Parameter] = [
     click.Option(
         ["--from", "run"],
         type=PathName(exists=True, file_okay=False, path_type=Path),
-        help="folder of a measure of pingpong (and stream) or of a check: parameters of one pair.",
+        help=(
+            "folder of a `measure pingpong` (and stream) or of a check, from which the"
+            " parameters of one pair are read."
+        ),
     ),
     text("--start", "TIME", "half a round trip of an empty message: 1.5us.", default=None),
-    text("--rate", "RATE", "of a large message: 12.3GB/s.", default=None),
+    text("--rate", "RATE", "rate of a large message: 12.3GB/s.", default=None),
 ]
 SCALE: list[click.Parameter] = [
-    text("-N --nodes", "N1,N2...", "scales of interest.", default="2,4,8,16,32,64,112"),
+    text("-N --nodes", "N1,N2...", "numbers of nodes.", default="2,4,8,16,32,64,112"),
     _integer("-P --ppn", "ranks of each node.", default=28),
     click.Option(
         ["--pattern", "patterns"],
@@ -176,14 +180,14 @@ SCALE: list[click.Parameter] = [
         metavar="NAME",
         help="ring, barrier, allreduce, alltoall, sweep (the rounds of a check); may be repeated.",
     ),
-    text("--order", "natural|random|both", "of a ring.", default="both"),
-    text("--size", "SIZE", "of a message.", default="8"),
+    text("--order", "natural|random|both", "order of the ranks in a ring.", default="both"),
+    text("--size", "SIZE", "size of a message.", default="8"),
     *MACHINE,
-    text("--overhead", "TIME", "of a processor per message.", default=None),
+    text("--overhead", "TIME", "overhead of a processor per message.", default=None),
     text("--gap", "TIME", "minimum time between two messages of an adapter.", default=None),
-    text("--hop", "TIME", "time for each further switch with its cable.", default=None),
+    text("--hop", "TIME", "additional time for each further switch with its cable.", default=None),
     text("--local-start", "TIME", "half a round trip between ranks of one node.", default=None),
-    text("--local-rate", "RATE", "between ranks of one node.", default=None),
+    text("--local-rate", "RATE", "rate between ranks of one node.", default=None),
     text(
         "--local-overhead",
         "TIME",
@@ -194,14 +198,14 @@ SCALE: list[click.Parameter] = [
     text("--topology", "KIND", "one-switch, fat-tree, dragonfly.", default="fat-tree"),
     _integer("--leaf", "nodes per leaf or router.", default=32, show_default=True),
     _integer("--group", "leaves per pod, routers per group.", default=32, show_default=True),
-    _integer("--uplinks", "links per leaf, or between two groups; 0: never full.", default=0),
+    _integer("--uplinks", "links per leaf, or between two groups; 0: unlimited.", default=0),
     text(
         "--routing",
         "KIND",
-        "choice of uplinks: by destination, or by chance.",
+        "choice of uplinks: by destination, or at random.",
         default="destination",
     ),
-    _integer("--seed", "of random rings and samples.", default=1),
+    _integer("--seed", "seed of random rings and samples.", default=1),
     file("--csv", "write the table here."),
     file("--svg", "write the chart here."),
     *FORMS,
@@ -212,8 +216,8 @@ SCALE: list[click.Parameter] = [
 def scale(
     nodes: str, ppn: int, size: str, csv: Path | None, svg: Path | None, **more: Any
 ) -> Scale:
-    """Latency of rings, barrier, allreduce, alltoall, and a sweep's time, at up to 1,000,000 ranks:
-    simulated from what one pair measured.
+    """Simulate the latency of rings, barrier, allreduce, alltoall, and the time of a sweep, at up
+    to 1,000,000 ranks, from the parameters of one pair.
     """
     from wireproof.report.documents.plan import scale_csv
     from wireproof.workflow.plan import machine_options, plan_scale, scales_of, write_text
@@ -236,9 +240,11 @@ VALIDATE: list[click.Parameter] = [
     _integer("-N --nodes", "nodes to prove.", required=True),
     _real("--slowdown", "SHARE", "slowdown to be found: 0.05 is 5 % of goodput.", default=0.05),
     _real("--noise", "SHARE", "sigma of one pair's measurement.", default=0.02),
-    _real("--false-alarms", "SHARE", "of a whole sweep.", default=0.05),
-    _real("--power", "SHARE", "probability that it is found.", default=0.95),
-    choice("--metric", ["goodput", "hrt"], "what is slow.", default="goodput"),
+    _real(
+        "--false-alarms", "SHARE", ("probability of a false alarm in a whole sweep."), default=0.05
+    ),
+    _real("--power", "SHARE", "probability that the slowdown is found.", default=0.95),
+    choice("--metric", ["goodput", "hrt"], "metric in which the node is slow.", default="goodput"),
     _integer("--rounds", "number of rounds of the check (default: its usual number)."),
     *MACHINE,
     *FORMS,
@@ -249,7 +255,9 @@ VALIDATE: list[click.Parameter] = [
     "validate", cls=Verb, document="report.documents.plan.validation_document", params=VALIDATE
 )
 def validate(nodes: int, **more: Any) -> Validation:
-    """How many rounds of pairs, and how long, to prove that no node is slower than the others."""
+    """Compute the number of rounds of pairs, and the time, to prove that no node is slower than the
+    others.
+    """
     from wireproof.workflow.plan import machine_options, plan_validate
 
     return plan_validate(nodes, **machine_options(more))

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from wireproof.workflow.prove import ProofOptions, ProofSpecification, ProvedCommand
 
 
-# --- Is flow control lossless under load, and who pauses the switch?
+# --- Is flow control lossless under load, and which host pauses the switch?
 
 PFC_EXAMPLES = (
     "wireproof pfc --hosts 'n[1-8]' --nic hsn0 --priority 3 --duration 20s",
@@ -64,7 +64,12 @@ PFC_EXAMPLES = (
     "wireproof pfc --from case-4711 --priority 3 --duration 10s",
 )
 PFC_OPTIONS: tuple[click.Parameter, ...] = (
-    number("--priority", 0, 7, "the lossless priority; default: the priority that PFC is on for."),
+    number(
+        "--priority",
+        0,
+        7,
+        ("the lossless priority; default: the priority for which PFC is enabled."),
+    ),
     text("--duration", "10s", "duration; for stored readings, the time between them."),
     number(
         "--senders", 2, 4096, "number of hosts that send to one host at once; default: at most 16."
@@ -92,7 +97,7 @@ PFC_OPTIONS: tuple[click.Parameter, ...] = (
 @click.command(
     "pfc",
     cls=Verb,
-    sections=sections(PFC_OPTIONS, "What is judged", target=TARGET),
+    sections=sections(PFC_OPTIONS, "Load and readings", target=TARGET),
     examples=PFC_EXAMPLES,
     document="report.documents.pfc.pfc_document",
     first="priority duration senders no_load source snapshot cable_m as_json form",
@@ -102,9 +107,9 @@ def pfc(**options: Any) -> PfcReport:
     """Is priority flow control lossless, and which host pauses its switch?
 
     Reads the counters of the hosts before and after a load (wireproof's incast, COMMAND, or the
-    existing traffic): no drops, Xoff and Xon moving, in this priority alone, link-level flow
-    control off. No setting is changed. Exit status: 0 all four are shown under pressure, 1
-    something is wrong, 3 not proven.
+    existing traffic) and checks four conditions: no drops, Xoff and Xon increase, only in this
+    priority, link-level flow control off. No setting is changed. Exit status: 0 all four are proven
+    under load, 1 a condition fails, 3 not proven.
     """
     from wireproof.workflow.pfc import pfc_report
 
@@ -122,7 +127,7 @@ _FIELDS = ("priority", "duration", "source", "snapshot", "cable_m", "argv", "no_
 """Options that are passed on as typed."""
 
 
-# --- Start a benchmark with the right options, and prove it.
+# --- Start a benchmark with the right options, and prove its path.
 
 FABRICS = ("tcp", "psm2", "psm3", "verbs", "ucx", "opx")
 RUN_OPTIONS: list[click.Parameter] = [
@@ -135,10 +140,10 @@ RUN_OPTIONS: list[click.Parameter] = [
         default=None,
     ),
     text("--lab", "NAME", "nodes of this virtual cluster.", default=None, shell_complete=labs),
-    text("--launcher", "ssh|PATH", "how other hosts are reached.", default=None),
+    text("--launcher", "ssh|PATH", "agent that reaches other hosts.", default=None),
     text("--mpi", "PATH|NAME", "MPI: a path, or mpich, intel, openmpi, debian-mpich."),
-    file("--program", "the program, or a folder above it."),
-    choice("--fabric", FABRICS, "the fabric that the MPI is set to use."),
+    file("--program", "the program, or a folder that contains it."),
+    choice("--fabric", FABRICS, "the fabric that the MPI is configured to use."),
     text(
         "--nic",
         "NAME",
@@ -146,7 +151,7 @@ RUN_OPTIONS: list[click.Parameter] = [
         default=None,
     ),
     text("--address", "ADDRESS", "address of the server on the fabric."),
-    *link_claim("the link that the result is compared with."),
+    *link_claim("the link with which the result is compared."),
     text(
         "--sizes",
         "LIST",
@@ -164,7 +169,7 @@ RUN_OPTIONS: list[click.Parameter] = [
     number("--cpu", 0, 8191, "core of the process on each host."),
     number("--port", 1, 65535, "port of the server."),
     PSM_STATISTICS,
-    flag("--dry-run", "print the commands, and run nothing."),
+    flag("--dry-run", "print the commands without running them."),
     flag("--list listed", "list the recipes."),
     FORM,
     JSON,
@@ -182,7 +187,7 @@ def run(
     **options: Any,
 ) -> int:
     """Run TOOL (osu, imb, hpcc, iperf3, qperf, perftest, sockperf or a program such as osu_bw,
-    IMB-RMA, ib_write_bw) as its recipe says, with the proof of its path, and judge it.
+    IMB-RMA, ib_write_bw) according to its recipe, with the proof of its path, and judge it.
 
     The command is printed first, in a form that can be pasted. Exit status: 0 pass, 1 fail, 3
     inconclusive, 4 if the tool could not run.
@@ -190,7 +195,7 @@ def run(
     if listed:
         return _list(tool or "")
     if tool is None:
-        raise BadInput("say which TOOL to run; --list shows the recipes.")
+        raise BadInput("give the TOOL to run; --list shows the recipes.")
     wanted = _run_specification(tool, words, options, dry=dry_run)
     for line in wanted.target.notes:
         say(line)
@@ -203,7 +208,7 @@ def _run_specification(
     """Return the specification; ``words`` include the program's options after ``--``."""
     from wireproof.workflow.benchmark.specification import specification
 
-    # The settings do not accept a kind with an explicit rate (ethernet:25).
+    # The settings do not accept a kind of link with an explicit rate (ethernet:25).
     known = {name: options.pop(name) for name in ("hosts", "nic", "launcher")}
     return specification(
         tool,
@@ -266,7 +271,7 @@ OPTIONS: list[click.Parameter] = [
     text(
         "--hosts",
         "N1,N2|N[1-4]",
-        "hosts to watch; default: those of the command, those of the job, this host.",
+        "hosts to watch; default: the hosts of the command, else of the job, else this host.",
         default=None,
     ),
     text(
@@ -280,32 +285,38 @@ OPTIONS: list[click.Parameter] = [
     text(
         "--launcher",
         "ssh|PATH",
-        "how other hosts are reached: ssh, or a program called like it.",
+        "agent that reaches other hosts: ssh, or a program that is called like ssh.",
         default=None,
     ),
     text(
         "--prefix",
         "'CMD ARG...'",
-        "command that starts the reader of the ports: in a pod, a command that enters the node.",
+        "command that starts the reader of the ports; in a pod, a command that enters the node.",
     ),
     SYSFS_ROOT,
-    text("--interval", "TIME", "how often ports are read.", default="100ms", show_default=True),
+    text(
+        "--interval",
+        "TIME",
+        ("interval between readings of the ports."),
+        default="100ms",
+        show_default=True,
+    ),
     click.Option(
         ["--results"],
         type=PathName(dir_okay=False, path_type=Path),
         multiple=True,
         metavar="FILE",
-        help="file that COMMAND writes its numbers to (hpccoutf.txt is known); may be repeated.",
+        help="file to which COMMAND writes its numbers (hpccoutf.txt is known); may be repeated.",
     ),
     click.Option(
         ["--server"],
         nargs=2,
         multiple=True,
         metavar="HOST 'WORDS'",
-        help="a server that COMMAND talks to: started on HOST before it, stopped after it.",
+        help="a server for COMMAND: started on HOST before COMMAND, stopped after it.",
     ),
     PSM_STATISTICS,
-    flag("--strict", "exit 1 or 3 if the command ended with 0 but its path is not proven."),
+    flag("--strict", "exit with 1 or 3 if the command ended with 0 but its path is not proven."),
     FORM,
     json_as("one JSON object on stdout; the command's output goes to stderr."),
     click.Argument(
@@ -341,7 +352,7 @@ def command(argv: tuple[str, ...], strict: bool, **options: Any) -> int:
     proved = prove_command(wanted, environment=os.environ, sinks=sinks, reporter=console)
     _print(proved, wanted)
     if strict:
-        # The command's status if it failed, otherwise that of the proof.
+        # The command's status if it failed, otherwise the status of the proof.
         return proved.exit_status or status_of(proved.verdict)
     return proved.exit_status
 
@@ -362,7 +373,7 @@ def _print(proved: ProvedCommand, wanted: ProofSpecification) -> None:
         print_document(proved.document(wanted), document)
         return
     if proved.exit_status == INTERRUPTED:
-        say("interrupted: nothing is proven about a command that did not end. Run it again.")
+        say("interrupted: the path of a command that did not finish is not proven. Run it again.")
         return
     for line in rendered(document(), "text", sys.stderr).splitlines():
         click.echo(f"wireproof: {line}".rstrip(), err=True)

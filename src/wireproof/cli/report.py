@@ -1,4 +1,4 @@
-"""``wireproof report``, ``compare``, ``locate`` and ``dossier``: stored results, read again."""
+"""``wireproof report``, ``compare``, ``locate`` and ``dossier``: work with stored results."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ FOLDER = click.Argument(["folder"], type=PathName(path_type=Path), metavar="DOSS
 def dossier() -> None:
     """Acceptance dossiers: verify, sign.
 
-    DOSSIER is the --out folder of `check --profile acceptance`, from any machine. Pack it with any
-    tool (tar, zip) and give this the unpacked folder.
+    DOSSIER is the --out folder of `check --profile acceptance`, from any machine. It can be packed
+    with any tool (tar, zip); give the unpacked folder.
     """
 
 
@@ -59,12 +59,12 @@ def dossier() -> None:
     ],
 )
 def verify(folder: Path, signers: Path | None) -> Verification:
-    """Verify that a dossier is as it was sealed, by whom, and judge its records by the rules of
-    this version.
+    """Verify that a dossier is unchanged since it was sealed, check its signatures, and judge its
+    records by the rules of this version.
 
     Works offline, without the hosts, an MPI or root; nothing is written. Exit status: 0 intact and
-    pass, 1 intact and fail, 3 intact and inconclusive; 2 if it was changed or truncated, was made
-    by a newer wireproof, or lacks a signature that --signers requires: no verdict is given then.
+    pass, 1 intact and fail, 3 intact and inconclusive; 2, without a verdict, if it was changed or
+    truncated, was made by a newer wireproof, or lacks a signature that --signers requires.
     """
     from wireproof.workflow.dossier.verify import verify as run_verify
 
@@ -79,9 +79,9 @@ def verify(folder: Path, signers: Path | None) -> Verification:
     ],
 )
 def sign(folder: Path, key: str) -> int:
-    """Sign an intact dossier; each party may sign. The signature is stored beside its SHA256SUMS.
+    """Sign an intact dossier; each party may sign. The signature is stored next to SHA256SUMS.
 
-    ssh-keygen signs: wireproof never reads the private key. A public key is used through the agent.
+    ssh-keygen signs: wireproof never reads the private key. A public key is used through ssh-agent.
     """
     from wireproof.workflow.dossier.signature import refuse_altered
     from wireproof.workflow.dossier.signature import sign as run_sign
@@ -90,17 +90,21 @@ def sign(folder: Path, key: str) -> int:
     return 0
 
 
-# --- Which node, port, link or switch is slow, from earlier measurements.
+# --- Find the slow node, port, link or switch from earlier measurements.
 
 LOCATE_OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["source"], type=PathName(path_type=Path), required=False),
-    file("--topology", "file that says which switch each node connects to.", metavar="FILE"),
     file(
-        "--world",
-        "a synthetic cluster instead (TOML): what would be found in one of this size and noise?",
+        "--topology",
+        ("file that describes the switches to which the nodes are connected."),
         metavar="FILE",
     ),
-    number("--rounds", 1, 100_000, "number of rounds of pairs in that world."),
+    file(
+        "--world",
+        "a synthetic cluster instead (TOML): which faults would be found with this size and noise?",
+        metavar="FILE",
+    ),
+    number("--rounds", 1, 100_000, "number of rounds of pairs in the synthetic cluster."),
     FORM,
     JSON,
 )
@@ -121,9 +125,9 @@ def locate(
     """Find the node, port, link or switch that is slow, from the measurements in SOURCE.
 
     SOURCE is the folder of a check, or a table of pairs (Parquet or CSV: origin, target and
-    goodput_bytes_per_s, mb_per_s, gbit_per_s, hrt_ns or usec), of any size. Nothing is measured
-    and no path is proven: the table is taken at its word. Exit status 1: a node or pair is slow; 0:
-    none is, and a slow node would have been found; 3: undecided.
+    goodput_bytes_per_s, mb_per_s, gbit_per_s, hrt_ns or usec), of any size. Nothing is measured and
+    no path is proven: the numbers in a table are claims. Exit status 1: a node or pair is slow; 0:
+    none is slow, and a slow node would have been found; 3: undecided.
     """
     from wireproof.workflow.locate import locate
 
@@ -134,10 +138,13 @@ def locate(
 
 COMPARE_OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["results"], type=PathName(path_type=Path), metavar="A B...", nargs=-1),
-    choice("--against", ["nodes", "ranks"], "show how each number grows with this count."),
+    choice("--against", ["nodes", "ranks"], "show each number as a function of this count."),
     text("--nodes", "N,N,..", "nodes of each result, in order: for logs that do not state them."),
     file("--plot", "with --against: write the curves as one SVG."),
-    flag("--all everything", "also show what is not compared, and why; every message size."),
+    flag(
+        "--all everything",
+        ("also show numbers that are not compared, with the reason, and every message size."),
+    ),
     JSON,
     FORM,
 )
@@ -164,8 +171,8 @@ def compare(
     (hosts, MPI, MTU, driver, settings) are listed. Exit status: 0 no number of B is worse, 1 a
     number is worse by more than 3 %, 3 undecided or nothing to compare.
 
-    With three or more results, with --nodes or with --against: each number against the count of
-    nodes or ranks, as a table and a curve. Exit status: 0; 3 if no number exists at two counts.
+    With three or more results, with --nodes or with --against, show each number against the count
+    of nodes or ranks, as a table and a curve. Exit status: 0; 3 if no number exists at two counts.
     """
     from wireproof.report.figure.file import standalone
     from wireproof.report.figure.series import scaling_chart
@@ -192,7 +199,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     ),
     file(
         "--out page",
-        "one page for all folders instead of report.html in each; for figures a folder.",
+        "one page for all folders instead of report.html in each; for figures, a folder.",
     ),
     choice(
         "--format form",
@@ -204,9 +211,13 @@ OPTIONS: tuple[click.Parameter, ...] = (
         default="html",
     ),
     file(
-        "--topology", "file that says which switch each node connects to; replaces the stored one."
+        "--topology",
+        (
+            "file that describes the switches to which the nodes are connected; replaces the"
+            " stored topology."
+        ),
     ),
-    flag("--no-page", "write no page."),
+    flag("--no-page", "do not write a page."),
     json_as("one JSON document on stdout; writes no page."),
 )
 
@@ -219,10 +230,10 @@ def command(
     no_page: bool,
     form: Form,
 ) -> int:
-    """Judge a stored result again by the rules of this version, render it, and say what changed.
+    """Judge a stored result again by the rules of this version, render it, and show the changes.
 
     FOLDER is the --out folder of a check or a measurement, from any machine. Nothing is measured
-    and the records stay as they are. Exit status: that of the worst verdict.
+    and the records are not changed. Exit status: that of the worst verdict.
     """
     from wireproof.cli.options import deliver, ended, show
     from wireproof.report.documents.checks import change_lines

@@ -1,5 +1,5 @@
-"""``wireproof study`` and ``ladder``: which settings of a library help here, and in which layer are
-time and rate lost?
+"""``wireproof study`` and ``ladder``: find the settings of a library that help here, and the layer
+in which time and rate are lost.
 """
 
 from __future__ import annotations
@@ -68,9 +68,14 @@ LADDER_OPTIONS: tuple[click.Parameter, ...] = (
         default=25.0,
         show_default=True,
         metavar="PERCENT",
-        help="a layer that loses less than this compared with the layer below loses nothing.",
+        help="a loss smaller than this compared with the layer below is ignored.",
     ),
-    choice("--collective", COLLECTIVES, "collective of two ranks.", default="allreduce"),
+    choice(
+        "--collective",
+        COLLECTIVES,
+        ("pattern of the collective layer, with two ranks."),
+        default="allreduce",
+    ),
     setting("model"),
     click.Option(
         ["--model-step", "model_steps"],
@@ -82,7 +87,7 @@ LADDER_OPTIONS: tuple[click.Parameter, ...] = (
         ),
     ),
 )
-DRY_RUN = flag("--dry-run", "print what would run, and start nothing.")
+DRY_RUN = flag("--dry-run", "print the commands without starting them.")
 _KEPT = tuple(option for option in OUTPUT if option.name not in ("history", "resume"))
 
 
@@ -90,7 +95,11 @@ _KEPT = tuple(option for option in OUTPUT if option.name not in ("history", "res
     "ladder",
     cls=Verb,
     sections=sections(
-        LADDER_OPTIONS, "What is compared", target=TARGET, link=LINK, output=(*_KEPT, FORM, DRY_RUN)
+        LADDER_OPTIONS,
+        ("Layers"),
+        target=TARGET,
+        link=LINK,
+        output=(*_KEPT, FORM, DRY_RUN),
     ),
     examples=LADDER_EXAMPLES,
     document="report.documents.experiments.ladder_document",
@@ -101,11 +110,11 @@ def ladder(argv: tuple[str, ...], dry_run: bool, **options: Any) -> int:
 
     Raw verbs or kernel TCP, libfabric, MPI point to point, an MPI collective, and COMMAND or a
     --pattern as the application are measured in rounds of random order, each with the proof of its
-    path, and each fitted as t(s) = o + s/R. The layer at which o or R is lost is named, with its
+    path, and each fitted as t(s) = o + s/R. The layer at which o or R is lost is reported, with its
     interval and its knobs.
 
-    COMMAND prints a table of sizes that `wireproof judge` reads, or has {size} among its words: it
-    is then run for each size, and --metric finds the time of one message.
+    COMMAND prints a table of sizes that `wireproof judge` reads, or contains {size}: it is then run
+    for each size, and --metric finds the time of one message.
 
     Exit status: 0 no layer loses more than --smallest, 1 a layer does, 3 undecided, 4 could not
     measure.
@@ -141,9 +150,9 @@ def _ladder_specification(
     from wireproof.workflow.ladder.launched import layers_of, model_step_of
 
     if argv and options["pattern"]:
-        raise BadInput("--pattern and your own command exclude each other: give one.")
+        raise BadInput("--pattern and a command exclude each other: give one of them.")
     if options["metric"] and not argv:
-        raise BadInput("--metric is for a command: give one after --.")
+        raise BadInput("--metric is for a command: give the command after --.")
     mpi, ofi = methods_of(settings)
     return LadderSpecification(
         target=settings,
@@ -171,11 +180,12 @@ EXAMPLES = (
 )
 OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["library"], metavar="psm3|ucx|ofi|impi|FILE.toml", shell_complete=spelt),
-    text("--knobs", "NAME,...", "only these knobs; default: all of the catalogue."),
+    text("--knobs", "NAME,...", "only these knobs; default: all knobs in the catalogue."),
     text(
         "--values",
         "NAME=A,B,...",
-        "values of a knob instead of the catalogue's; separate values that contain commas by |.",
+        "values of a knob instead of the catalogue's; use | as the separator if a value contains"
+        " a comma.",
         multiple=True,
         default=(),
     ),
@@ -186,7 +196,10 @@ OPTIONS: tuple[click.Parameter, ...] = (
     ),
     number("--ppn", 1, 4096, "ranks on each host.", default=1),
     text(
-        "--budget study_budget", "TIME", "time for the whole study; default 5min.", default="5min"
+        "--budget study_budget",
+        "TIME",
+        ("time limit for the whole study; default 5min."),
+        default="5min",
     ),
     text("--each", "TIME", "time of one point of a launch; default 150ms.", default="150ms"),
     click.Option(
@@ -195,10 +208,10 @@ OPTIONS: tuple[click.Parameter, ...] = (
         default=3.0,
         show_default=True,
         metavar="PERCENT",
-        help="effects smaller than this count as none.",
+        help="effects smaller than this are ignored.",
     ),
     setting("seed", "N", "seed of the order of the launches; default: drawn."),
-    setting("out", "DIR", "store the study in DIR: study.json, and what --resume needs."),
+    setting("out", "DIR", "store the study in DIR: study.json, and the data that --resume needs."),
     flag("--resume", "continue the study in --out."),
     flag("--json", "one JSON document on stdout.", default=None),
     FORM,
@@ -208,7 +221,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
 @click.command(
     "study",
     cls=Verb,
-    sections=sections(OPTIONS, "What is studied", target=TARGET, link=LINK),
+    sections=sections(OPTIONS, "Knobs", target=TARGET, link=LINK),
     examples=EXAMPLES,
     document="report.documents.experiments.study_document",
     first="knobs values over study_budget ppn smallest form",
@@ -216,13 +229,13 @@ OPTIONS: tuple[click.Parameter, ...] = (
 def command(library: str, **options: Any) -> int:
     """Which settings of a library take effect here, and which of them help?
 
-    Every value is read back from what the library reports, and measured against the base in random
+    Every value is read back from the library's reports, and measured against the base in random
     blocks over several patterns. A value is recommended only if it took effect, the runs used the
-    wire, and its gain is beyond chance and --smallest.
+    wire, and its gain is significant and above --smallest.
 
-    Ctrl-C ends the study with what was measured; --resume --out DIR continues it.
+    Ctrl-C ends the study and keeps the measurements so far; --resume --out DIR continues it.
 
-    Exit status: 0 the study has a conclusion, 3 it decides nothing, 4 nothing could be measured.
+    Exit status: 0 the study has a conclusion, 3 it has none, 4 nothing could be measured.
     """
     from wireproof.workflow.study import run_study
 
@@ -231,7 +244,7 @@ def command(library: str, **options: Any) -> int:
     study = run_study(wanted, Console(), current_context().environment)
     interrupted = study.stopped == "interrupted"
     if interrupted:
-        say("interrupted; what was measured is shown" + _kept(settings.out))
+        say("interrupted; the measurements so far are shown" + _kept(settings.out))
     return print_result(study, status=INTERRUPTED if interrupted else None)
 
 

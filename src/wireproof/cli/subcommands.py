@@ -42,7 +42,7 @@ _FIRST: dict[str, dict[str, str]] = {
         "judge": "Could these logs of OSU, IMB, perftest and others be true?",
         "report": "Judge and render a stored result again, on any machine.",
         "compare": "Compare two results: ratios with intervals.",
-        "explain": "What a finding, cause, setting, rate or link means.",
+        "explain": "Explain a finding, cause, setting, rate or link.",
     },
     "Tune": {
         "audit": "Which settings of the hosts are wrong for their fabric?",
@@ -56,20 +56,20 @@ _FIRST: dict[str, dict[str, str]] = {
 """The subcommands that ``--help`` describes, by purpose."""
 
 _MORE: dict[str, str] = {
-    "atlas": "Show what others have measured over such a link, with sources.",
+    "atlas": "Show published results for a link, with sources.",
     "completion": "Print the script that completes this command in bash, zsh or fish.",
-    "demo": "See it work: it finds a bad link and a false shared-memory result.",
-    "doctor": "What works on this machine: MPIs, counters, namespaces, kernel.",
+    "demo": "Demonstration: find a bad link and a false shared-memory result.",
+    "doctor": "Test this machine: MPIs, counters, namespaces, kernel.",
     "dossier": "Verify and sign acceptance dossiers (check --profile acceptance).",
     "help": "Show the help of a subcommand; write the manual pages.",
     "lab": "Virtual cluster on this machine: up, status, exec, fault, down.",
     "ladder": "Two hosts layer by layer, TCP to MPI: where are time and rate lost?",
-    "lint": "Find what is wrong in a job script, command line or configuration.",
-    "locate": "Which node, port, link or switch is slow, in stored measurements.",
-    "pfc": "Is flow control lossless under load, and who pauses the switch?",
-    "plan": "Compute memory and QPs, PFC headroom, latency at scale, time.",
-    "resume": "Resume an interrupted check: only what is missing is measured.",
-    "study": "Which settings of PSM3, UCX, libfabric, Intel MPI help here.",
+    "lint": "Find errors in a job script, command line or configuration.",
+    "locate": "Find the slow node, port, link or switch in stored measurements.",
+    "pfc": "Is flow control lossless under load, and which host pauses?",
+    "plan": "Compute QPs, memory, PFC headroom, latency at scale, time to prove.",
+    "resume": "Resume an interrupted check: measure only the missing points.",
+    "study": "Find the settings of PSM3, UCX, libfabric, Intel MPI that help.",
 }
 
 SUBCOMMANDS: dict[str, str] = {
@@ -108,7 +108,7 @@ def add_shared_options(command: click.Command) -> click.Command:
 
 
 _QUIET = "show only the result, warnings and errors: no progress, no notes."
-_VERBOSE = "show which commands are started and which files are opened here."
+_VERBOSE = "show the commands that are started and the files that are opened."
 
 
 def _hush(context: click.Context, _option: click.Parameter, given: bool) -> None:
@@ -123,7 +123,7 @@ def _watch(context: click.Context, _option: click.Parameter, given: bool) -> Non
 
 @functools.cache
 def _listen() -> None:
-    """Report commands and files from here on, through Python's audit events, which no module can
+    """Report commands and files from now on, through Python's audit events, which no module can
     bypass.
     """
     from wireproof.model.secrets import masked
@@ -131,7 +131,7 @@ def _listen() -> None:
     opened: set[str] = set()
 
     def hear(event: str, values: Sequence[object]) -> None:
-        # an exception would end the action
+        # an exception would abort the audited action
         with contextlib.suppress(OSError, ValueError, TypeError):
             if event == "subprocess.Popen":
                 say(f"starts {masked(_command(values[1]))}")
@@ -186,7 +186,7 @@ _TOGETHER = {
     "resume": "check",
     "run": "prove",
 }
-"""Subcommands that are defined under their name in the module of another."""
+"""Subcommands that are defined in the module of another subcommand."""
 _RENAMED = {"convert": "explain"}
 """Former names, accepted for one more version."""
 
@@ -211,7 +211,7 @@ class LazySubcommands(click.Group):
         return add_shared_options(getattr(import_module(f"wireproof.cli.{module}"), name))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Accept ``version`` as people type it."""
+        """Accept ``version`` in its usual spellings."""
         if args == ["version"]:
             args = ["--version"]
         return super().parse_args(ctx, args)
@@ -305,7 +305,7 @@ def _add_catalogue(given: str | None) -> None:
 def root() -> click.Context:
     """Return a new context of ``wireproof`` itself.
 
-    A subcommand keeps the help option of the first context that asks for it, so everything that
-    describes subcommands starts here.
+    A subcommand keeps the help option of the first context that uses it, so all code that describes
+    subcommands starts with this context.
     """
     return click.Context(subcommands, info_name="wireproof", **subcommands.context_settings)

@@ -1,4 +1,4 @@
-"""``wireproof tune``: changes settings of hosts, and finds out whether that helps."""
+"""``wireproof tune``: change settings of hosts, and measure whether the change helps."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from wireproof.workflow.tune.trial.pattern import OwnCommand
 
 
-# --- ``wireproof tune try``: measures whether a setting helps here.
+# --- ``wireproof tune try``: measure whether a setting helps here.
 
 SHARED = tuple(
     option
@@ -46,21 +46,23 @@ PATTERNS = tuple(SIZES)
 OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["knob"], metavar="ID|VAR=A,B,...", shell_complete=settings),
     click.Argument(["argv"], metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED),
-    choice("--pattern", PATTERNS, "what is measured; default pingpong."),
+    choice("--pattern", PATTERNS, "pattern to measure; default pingpong."),
     setting("sizes", "SIZE", "message size; default 8 B, for streams 1 MiB."),
     text(
         "--metric",
         "REGEX|json:PATH",
         "number in COMMAND's output to compare, instead of its wall time.",
     ),
-    choice("--better", ["lower", "higher"], "which way --metric is better."),
+    choice(
+        "--better", ["lower", "higher"], ("whether lower or higher values of --metric are better.")
+    ),
     click.Option(
         ["--smallest"],
         type=click.FloatRange(1.1, 100.0),
         default=5.0,
         show_default=True,
         metavar="PERCENT",
-        help="effects smaller than this count as none.",
+        help="effects smaller than this are ignored.",
     ),
     click.Option(
         ["--budget-s"],
@@ -68,7 +70,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
         default=60.0,
         show_default=True,
         metavar="S",
-        help="time for all runs.",
+        help="time limit for all runs.",
     ),
     setting("budget", "TIME", "time of one run of a pattern; default 200ms."),
     setting("seed", "N", "seed of the order of the runs; default: drawn."),
@@ -77,13 +79,12 @@ OPTIONS: tuple[click.Parameter, ...] = (
         nargs=2,
         multiple=True,
         metavar="HOST 'WORDS'",
-        help="a server that COMMAND talks to: started on HOST before the first run, stopped after"
-        " the last.",
+        help="a server for COMMAND: started on HOST before the first run, stopped after the last.",
     ),
     number("--ppn", 1, 4096, "ranks on each host.", default=1),
     *SHARED,
     setting("model"),
-    flag("--keep", "leave a value that helps applied; `tune confirm` makes it permanent."),
+    flag("--keep", "if a value helps, leave it applied; `tune confirm` makes it permanent."),
     flag("--json", "one JSON document on stdout.", default=None),
     FORM,
 )
@@ -97,22 +98,23 @@ OPTIONS: tuple[click.Parameter, ...] = (
     context_settings={"ignore_unknown_options": False, "allow_interspersed_args": True},
 )
 def try_(knob: str, argv: tuple[str, ...], **options: Any) -> TryResult:
-    """Does a setting help here? Runs with each value in random, balanced blocks, compared.
+    """Does a setting help here? Compares runs with each value in random, balanced blocks.
 
-    VAR=A,B: a variable of the runs; VAR=A: compared with its current value; VAR=,A: with no value.
+    VAR=A,B: an environment variable of the runs; VAR=A: compared with its current value; VAR=,A:
+    compared with the variable unset.
 
     ID=A,B: a setting of the hosts, by the names of `wireproof audit --list`, or a sysctl; ID=A:
     compared with its current value; ID: the recommended value compared with the current value. The
     old value is restored at the end.
 
-    The first value is the base. The workload is a pattern of wireproof between --hosts, or COMMAND:
-    then its wall time counts, or the number that --metric finds in its output.
+    The first value is the base. The workload is a pattern of wireproof between --hosts, or COMMAND,
+    of which the wall time is compared, or the number that --metric finds in its output.
 
     Exit status: 0 a value helps, 1 none does, 3 undecided, 4 a run failed.
     """
     from wireproof.workflow.tune.trial import run_trial
 
-    settings = settings_of({**options, "profile": None})  # this differs from check's profile
+    settings = settings_of({**options, "profile": None})  # this is not check's profile
     wanted = _specification(knob, argv, settings, options)
     return run_trial(wanted, Console(), current_context().environment)
 
@@ -157,7 +159,7 @@ def _pattern(settings: Options, options: dict[str, Any]) -> MeasureSpecification
     from wireproof.workflow.specification import MeasureSpecification
 
     if options["metric"] or options["better"] or options["server"]:
-        raise BadInput("--metric, --better and --server need a COMMAND: give one after --.")
+        raise BadInput("--metric, --better and --server need a COMMAND: give it after --.")
     pattern = options["pattern"] or "pingpong"
     asked = dataclasses.replace(settings, sizes=settings.sizes or (SIZES[pattern],))
     return MeasureSpecification.of(asked, Storage(), pattern=pattern, method=method_of(settings))
@@ -169,9 +171,11 @@ def _command(argv: tuple[str, ...], settings: Options, options: dict[str, Any]) 
     from wireproof.workflow.tune.trial.pattern import OwnCommand
 
     if options["pattern"]:
-        raise BadInput("--pattern and your own command exclude each other: give one.")
+        raise BadInput("--pattern and a command exclude each other: give one of them.")
     if bool(options["metric"]) != bool(options["better"]):
-        raise BadInput("--metric needs --better lower or --better higher, and that needs --metric.")
+        raise BadInput(
+            "--metric needs --better lower or --better higher, and --better needs --metric."
+        )
     asked = {name: options[name] for name in ("lab", "server", "prefix", "sysfs_root")}
     proof = specification(
         argv, settings, cast("ProofOptions", asked), current_context().environment
@@ -192,7 +196,7 @@ _WITH_BMC: tuple[click.Parameter, ...] = (*_COMMON, *BMC)
 
 @click.group("tune")
 def command() -> None:
-    """Change settings of hosts so that it can be undone, and find out whether that helps."""
+    """Change settings of hosts reversibly, and measure whether the change helps."""
 
 
 for _subcommand in (plan, apply, export, try_):
@@ -210,10 +214,11 @@ def _target(options: dict[str, Any]) -> Target:
 
 @command.command("confirm", cls=Verb, document=TUNED, params=[_ID, *_COMMON])
 def confirm(name: str, **options: Any) -> int:
-    """Keep what `tune apply` changed: end its timer and write the drop-in files 90-wireproof.*.
+    """Keep the changes of `tune apply`: cancel its timer and write the drop-in files
+    90-wireproof.*.
 
     Without ID: the waiting set, if exactly one is waiting. A file that overrides a value at the
-    next boot is named.
+    next boot is reported.
     """
     from wireproof.workflow.tune import confirm as keep
 
@@ -231,10 +236,10 @@ def confirm(name: str, **options: Any) -> int:
     ],
 )
 def revert(name: str, **options: Any) -> int:
-    """Restore the old values and files, byte for byte; also after a reboot, or if half applied.
+    """Restore the old values and files, byte for byte; also after a reboot or a partial apply.
 
     Without ID: the newest change set of each host, and of its BIOS with --bmc. A value that someone
-    else has changed since is left alone and named.
+    else has changed since is kept and reported.
     """
     from wireproof.workflow.tune import revert as undo
     from wireproof.workflow.tune.node import hosts_of
@@ -250,7 +255,9 @@ def revert(name: str, **options: Any) -> int:
 
 @command.command("status", cls=Verb, document=TUNED, params=[_ID, *_WITH_BMC])
 def status(name: str, **options: Any) -> int:
-    """Show what is applied where, until when, and what has changed since. Nothing is changed."""
+    """Show the change sets in force on each host, when each will be reverted, and the values that
+    have changed since. Nothing is changed.
+    """
     from wireproof.workflow.tune import status as standing
     from wireproof.workflow.tune.node import hosts_of
     from wireproof.workflow.tune.with_bios import and_standing, journals
@@ -264,7 +271,7 @@ def status(name: str, **options: Any) -> int:
 
 @command.command("verify", cls=Verb, document=TUNED, params=[_ID, *_COMMON])
 def verify(name: str, **options: Any) -> int:
-    """Show after a boot which confirmed changes are in force, and which files override them.
+    """After a boot, show the confirmed changes that are in force, and the files that override them.
 
     Nothing is changed. Exit status: 0 all are in force, 1 some are not.
     """
@@ -277,11 +284,11 @@ def verify(name: str, **options: Any) -> int:
     "residue", cls=Verb, document="report.documents.tune.residue_document", params=list(_COMMON)
 )
 def residue(**options: Any) -> int:
-    """Find what earlier changes have left: wireproof's drop-ins without a journal, half reverted
+    """Find remains of earlier changes: wireproof's drop-ins without a journal, partly reverted
     sets, values that differ from the files, files of other tools with the same settings. Nothing is
     changed.
 
-    Exit status: 0 nothing is left, 1 something is left.
+    Exit status: 0 no remains, 1 remains were found.
     """
     from wireproof.workflow.tune import residue as look_for
 

@@ -1,5 +1,5 @@
-"""``wireproof tune plan``, ``export`` and ``apply``: shows what would be changed, also as files of
-other tools, and carries it out.
+"""``wireproof tune plan``, ``export`` and ``apply``: show the planned changes, write them as files
+of other tools, and apply them.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ WANTED: tuple[click.Parameter, ...] = (
     ),
 )
 PLACES: tuple[click.Parameter, ...] = (
-    file("--root", "change the files below this folder instead of the machine's."),
+    file("--root", "change the files below this folder instead of those of the machine."),
     click.Option(
         ["--state"],
         metavar="DIR",
@@ -60,7 +60,7 @@ PLACES: tuple[click.Parameter, ...] = (
     ),
 )
 TUNED = "report.documents.tune.tuned_document"
-"""The document of subcommands that ask the hosts."""
+"""The document of subcommands that query the hosts."""
 
 
 def _specification(options: dict[str, Any], asked: tuple[str, ...]) -> PlanSpecification:
@@ -79,8 +79,8 @@ def _specification(options: dict[str, Any], asked: tuple[str, ...]) -> PlanSpeci
 
 
 def _is_file(text: str) -> bool:
-    """Return whether the text is a plan's file, not a setting's name, a value or a file of the
-    kernel.
+    """Return whether the text is the file of a plan, and not a setting's name, a value or a file of
+    the kernel.
     """
     if text.endswith(".json"):
         return True
@@ -95,7 +95,7 @@ def _names_file(text: str) -> bool:
 
 
 def plan_of(options: dict[str, Any], asked: tuple[str, ...]) -> TunePlan:
-    """Return the plan in the only file that ``asked`` names, or a new plan."""
+    """Return the plan from the file in ``asked``, if it is the only argument, or a new plan."""
     from wireproof.workflow.tune.plan import load_plan
     from wireproof.workflow.tune.plan import plan as make
 
@@ -104,8 +104,8 @@ def plan_of(options: dict[str, Any], asked: tuple[str, ...]) -> TunePlan:
         return make(_specification(options, asked), Console(), current_context().environment)
     if len(asked) > 1 or options["skip"]:
         raise BadInput(
-            f"{files[0]} is a finished plan: give it alone, or make a new plan with other settings"
-            " or --skip."
+            f"{files[0]} is a finished plan: give it alone, or create a new plan with other"
+            " settings or --skip."
         )
     return load_plan(Path(files[0]))
 
@@ -127,11 +127,11 @@ def plan_of(options: dict[str, Any], asked: tuple[str, ...]) -> TunePlan:
     ],
 )
 def plan(asked: tuple[str, ...], **options: Any) -> int:
-    """Show what would be changed on the hosts: file or command, old and new value, why, the undo.
+    """Show the planned changes on the hosts: file or command, old and new value, reason, undo.
 
     SETTING: only these, by the names of `wireproof audit --list`; SETTING/INSTANCE=VALUE for
-    another value (mtu/eth1=9000), also for a sysctl by its name. Without: all that fail. Nothing is
-    changed. Exit status: 0, or 3 if a host could not be read.
+    another value (mtu/eth1=9000), also for a sysctl by its name. Default: all settings that fail.
+    Nothing is changed. Exit status: 0, or 3 if a host could not be read.
     """
     made = plan_of(options, asked)
     if options["output"] is not None:
@@ -160,8 +160,8 @@ def plan(asked: tuple[str, ...], **options: Any) -> int:
 def export(form: str, asked: tuple[str, ...], **options: Any) -> int:
     """Write a plan as an Ansible playbook, a tuned profile, a shell script or tmpfiles.d lines.
 
-    Hosts with the same plan share a part of the playbook; the other forms take hosts with one plan
-    at a time. Nothing is changed.
+    Hosts with the same plan share a part of the playbook; the other forms support only hosts with
+    the same plan. Nothing is changed.
     """
     from wireproof.workflow.tune.plan import export as written
 
@@ -185,13 +185,13 @@ def place_of(options: dict[str, Any]) -> JournalPlace:
 
 
 def same_hosts(options: dict[str, Any]) -> list[str]:
-    """Return the options that name the hosts and how they are reached, as given."""
+    """Return the options for the hosts and the way to reach them, as given."""
     defaults = (None, "", "auto")
     return [f"--{key}={options[key]}" for key in _REPEATED if options.get(key) not in defaults]
 
 
 def _again(what: str, name: str, options: dict[str, Any]) -> str:
-    """Return a further command for the same hosts."""
+    """Return another command for the same hosts."""
     more = same_hosts(options)
     if what == "revert":
         more += _of_bmcs(options)
@@ -207,10 +207,10 @@ def _of_bmcs(options: dict[str, Any]) -> list[str]:
 
 
 def show(done: Tuned) -> int:
-    """Print what the hosts did.
+    """Print the results of the hosts.
 
-    Return 0 if all succeeded, 2 if the request was wrong for all, 4 if none could, 1 if some did
-    not.
+    Return 0 if all succeeded, 2 if the request was wrong for all, 4 if none succeeded, 1 if some
+    failed.
     """
     statuses = {host.status for host in done.hosts}
     worst = statuses.pop() if statuses in ({2}, {4}) else 1
@@ -229,12 +229,12 @@ def show(done: Tuned) -> int:
             shell_complete=settings_or_file,
         ),
         *WANTED,
-        flag("-y --yes", "do not ask."),
+        flag("-y --yes", "apply without confirmation."),
         number(
             "--timeout",
             1,
             86400,
-            "seconds until it reverts automatically.",
+            "seconds until the changes are reverted automatically.",
             default=600,
             metavar="S",
         ),
@@ -245,12 +245,12 @@ def show(done: Tuned) -> int:
     ],
 )
 def apply(asked: tuple[str, ...], **options: Any) -> int:
-    """Change settings of the hosts, all or nothing on each; they revert by themselves unless `tune
-    confirm` comes in time.
+    """Change settings of the hosts, all or nothing on each; they are reverted automatically unless
+    `tune confirm` is run in time.
 
-    Shows the plan and asks first. A host whose values have changed since the plan was made, or
-    whose scheduler may start a job on it, is left alone and named. Exit status: 0 all hosts, 1 not
-    all hosts, 4 no host.
+    Shows the plan and asks for confirmation first. A host whose values have changed since the plan
+    was made, or whose scheduler may start a job on it, is not changed and is reported. Exit status:
+    0 all hosts, 1 not all hosts, 4 no host.
     """
     from wireproof.workflow.tune import may_be_touched
     from wireproof.workflow.tune.plan import target_of
@@ -269,14 +269,17 @@ def apply(asked: tuple[str, ...], **options: Any) -> int:
     status = show(done)
     if done.until and any(host.status == 0 for host in done.hosts):
         say(
-            f"it reverts by itself at {done.until} unless `{_again('confirm', done.id, options)}`;"
-            f" `{_again('revert', done.id, options)}` undoes it now."
+            f"it is reverted automatically at {done.until} unless"
+            f" `{_again('confirm', done.id, options)}`; `{_again('revert', done.id, options)}`"
+            " undoes it now."
         )
     return status
 
 
 def _carried_out(plan: TunePlan, target: Target, options: dict[str, Any]) -> Tuned:
-    """Apply the plan. If interrupted, name the set: hosts that have started finish it."""
+    """Apply the plan. If interrupted, print the name of the set: hosts that have started finish
+    it.
+    """
     from wireproof.workflow.tune import apply as carry_out
     from wireproof.workflow.tune import new_id
     from wireproof.workflow.tune.with_bios import and_firmware, journals
@@ -289,15 +292,17 @@ def _carried_out(plan: TunePlan, target: Target, options: dict[str, Any]) -> Tun
     except KeyboardInterrupt:
         bios = any(host.firmware for host in plan.hosts)
         say(
-            f"hosts that had begun have the set {name} and revert by themselves within {timeout} s"
-            f"{', but their BMCs do not' if bios else ''};"
+            f"hosts that had begun have the set {name} and revert it automatically within"
+            f" {timeout} s{', but their BMCs do not' if bios else ''};"
             f" `{_again('revert', name, options)}` undoes it now."
         )
         raise
 
 
 def _agreed(plan: TunePlan, options: dict[str, Any]) -> bool:
-    """Show the plan, unless the answer is for programs; ask, unless ``--yes`` is given."""
+    """Show the plan, unless the output is for programs; ask for confirmation, unless ``--yes`` is
+    given.
+    """
     from wireproof.report.documents.tune import tune_plan_document
 
     to_do = any(
@@ -309,5 +314,5 @@ def _agreed(plan: TunePlan, options: dict[str, Any]) -> bool:
     if options["yes"] or not to_do:
         return True
     if not sys.stdin.isatty():
-        raise BadInput("there is no terminal to ask on: give --yes to apply the plan.")
+        raise BadInput("there is no terminal for the confirmation: give --yes to apply the plan.")
     return click.confirm("Apply this?", err=True)

@@ -1,7 +1,7 @@
 """The verdict of a stored result for a program that admits or rejects a node.
 
-It fails closed: without a result, with a result that is too old, or if the answer does not come in
-time, the verdict is ``inconclusive``, with the reason. Nothing is measured and nothing is changed.
+It fails closed: if there is no result, the result is too old, or the answer does not come in time,
+the verdict is ``inconclusive``, with the reason. Nothing is measured and nothing is changed.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ def gate(
     max_age_s: float = 86400.0,
     within_s: float = 50.0,
 ) -> Gate:
-    """Return the verdict within ``within_s`` at the latest.
+    """Return the verdict within ``within_s`` seconds.
 
-    ``source``: a result, or a folder of results, of which the newest counts. ``nodes``: the nodes
-    in question, None for all nodes of the result. ``max_age_s``: how old a result may be. Raises
-    ``BadInput`` for a node set that cannot be parsed; anything wrong with the result is a verdict,
-    not an error.
+    ``source``: a result, or a folder of results, of which the newest is used. ``nodes``: the nodes
+    in question, None for all nodes of the result. ``max_age_s``: the maximum age of a result.
+    Raises ``BadInput`` for a node set that cannot be parsed; anything wrong with the result is a
+    verdict, not an error.
     """
     wanted = _wanted(nodes)
 
@@ -103,7 +103,7 @@ def _answer(source: Path, wanted: Sequence[str], max_age_s: float) -> Gate:
         raise BadInput(why) from error
     if newest is None:
         who = fold(wanted) if wanted else "any node"
-        reason = f"{source} has no result of {who}: run `wireproof check --out`"
+        reason = f"{source} has no result for {who}: run `wireproof check --out`"
         if not source.exists():
             reason = f"{source} does not exist: run `wireproof check --out`"
         elif any(source.glob(f"*/{DOCUMENT}")):
@@ -124,7 +124,8 @@ def _judged(wanted: Sequence[str], place: Path, result: StoredResult, max_age_s:
         raise BadInput(f"{place} holds a result without parts")
     if unfounded := _unfounded(result.parts):
         raise BadInput(
-            f"{place} was edited or is damaged: nothing in it proves the pass of {fold(unfounded)}"
+            f"{place} was edited or is damaged: none of its records proves the pass of"
+            f" {fold(unfounded)}"
         )
     nodes = joined_nodes([part.nodes for part in result.parts])
     if wanted:
@@ -149,8 +150,8 @@ def _judged(wanted: Sequence[str], place: Path, result: StoredResult, max_age_s:
 
 
 def _unfounded(parts: Sequence[StoredPart]) -> list[str]:
-    """Return the nodes that pass in a part but lack what every pass needs: a claim about a wire
-    that names the node, and a result that crossed that wire.
+    """Return the nodes that pass in a part although a requirement of every pass is missing: a claim
+    about a wire that includes the node, and a result that crossed that wire.
     """
     unfounded: list[str] = []
     for part in parts:
@@ -164,9 +165,8 @@ def _unfounded(parts: Sequence[StoredPart]) -> list[str]:
 
 
 def _telling(nodes: Sequence[NodeVerdict], whole: Verdict) -> tuple[Verdict, str, str]:
-    """Return the verdict, its nodes, and the reason: the nodes that share the first of the worst
-    reasons, and the number of other nodes that do not pass. No node can have a better verdict than
-    ``whole``.
+    """Return the verdict, the nodes with the first of the worst reasons, and that reason with the
+    number of other nodes that do not pass. The verdict is never better than ``whole``.
     """
     verdict = worst(row.verdict for row in nodes)
     everyone = fold(row.node for row in nodes) or "no node"
@@ -188,7 +188,7 @@ def _telling(nodes: Sequence[NodeVerdict], whole: Verdict) -> tuple[Verdict, str
 
 
 def gate_of(result: Result) -> Gate:
-    """Return the verdict of a fresh measurement."""
+    """Return the verdict on a measurement that has just ended."""
     sections = result.sections
     nodes = joined_nodes(
         [node_verdicts(section.run, section.judgement, section.located) for section in sections]
@@ -209,13 +209,13 @@ def gate_of(result: Result) -> Gate:
 
 
 def undecided(why: str) -> Gate:
-    """Return the verdict of a measurement that did not take place."""
+    """Return the verdict for a measurement that did not take place."""
     return Gate(verdict="inconclusive", subject="no node", reason=why, by=version())
 
 
 def _fresh(answer: Gate, max_age_s: float) -> Gate:
-    """Return the verdict with its age; a result that is too old, or from the future, proves
-    nothing about now.
+    """Return the verdict with its age; a result that is too old, or dated in the future, proves
+    nothing about the present state.
     """
     when = seconds_of(answer.measured)
     if when is None:
@@ -251,7 +251,7 @@ def _no_longer(answer: Gate, why: str, age_s: float | None) -> Gate:
 def put_verdict(page: Path, text: str, within_s: float) -> None:
     """Write the verdict to ``page``, readable by all because a collector may run as another user.
 
-    If that fails, the old verdict is removed so that it cannot stand for the new one. Raises
+    If that fails, the old verdict is removed so that it cannot be taken for the new verdict. Raises
     ``CouldNotMeasure``.
     """
     try:
@@ -265,7 +265,9 @@ def put_verdict(page: Path, text: str, within_s: float) -> None:
 
 
 def _replaced(page: Path, text: str) -> bytes:
-    """Replace the page; return why that failed and what became of the old file, or b""."""
+    """Replace the page; return b"", or the reason for a failure and whether the old file was
+    removed.
+    """
     try:
         replace_file(page, text.encode() + b"\n", mode=0o644)
     except OSError as error:

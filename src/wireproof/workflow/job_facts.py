@@ -2,8 +2,8 @@
 the limits and cores of a job's processes, which often differ from those of a login session. Also
 discloses them in a result.
 
-A rank of a check, or a step of the scheduler's job, reads them; otherwise they are those of this
-process or of the session that reached the host. The results say which process it was.
+A rank of a check, or a step of the scheduler's job, reads them; otherwise this process reads them,
+or the remote session on the host. The results state which process it was.
 """
 
 from __future__ import annotations
@@ -49,16 +49,18 @@ QUICK = tuple(
         "/proc/loadavg",
     )
 )
-"""Files whose raw text every measurement stores: clock source, huge pages, governor, load."""
+"""Files of which every measurement stores the raw text: clock source, huge pages, governor,
+load.
+"""
 
 
-# --- Adds facts of the firmware to those of the operating system.
+# --- Add the firmware's facts to those of the operating system.
 
 
 def with_firmware(
     answers: Sequence[Collected], bmcs: Sequence[Bmc], reporter: Reporter
 ) -> list[Collected]:
-    """Return ``answers`` with the facts of each host's BMC; a BMC that fails adds the reason as a
+    """Return ``answers`` with the facts of each host's BMC; if a BMC fails, add the reason as a
     fact.
     """
     if not bmcs:
@@ -83,7 +85,7 @@ Frames = Mapping[str, tuple[FactFrame, ...]]
 
 
 def of_ranks(run: Run) -> dict[str, tuple[FactFrame, ...]]:
-    """For each host, return what its first rank read about itself."""
+    """Return the facts that the first rank on each host read about itself, by host."""
     by_rank = gathered(
         (frame.rank, frame) for frame in run.facts if frame.path in _PATHS and frame.status == "ok"
     )
@@ -95,8 +97,9 @@ def of_ranks(run: Run) -> dict[str, tuple[FactFrame, ...]]:
 
 
 def of_job(target: Target, hosts: Iterable[str], engine: list[str]) -> Frames:
-    """For each host, return what a step of the scheduler's job reads about itself; empty without a
-    job."""
+    """Return the facts that a step of the scheduler's job reads about itself, by host; empty
+    without a job.
+    """
     scheduler = target.scheduler
     if scheduler is None or scheduler.step is None or target.allocation is None:
         return {}
@@ -117,8 +120,8 @@ def _whose(text: str) -> FactFrame:
 def with_job(
     answer: Collected, job: Frames, target: Target, chosen: Iterable[FactFrame]
 ) -> Collected:
-    """Return the host's answer preceded by the job's frames, because the first frame of a place
-    counts, and by the ``chosen`` frames.
+    """Return the host's answer with the job's frames in front, because the first frame of each file
+    is used, and with the ``chosen`` frames at the end.
     """
     if not answer.frames:
         return answer
@@ -127,7 +130,7 @@ def with_job(
 
 
 def _session(target: Target, host: str) -> FactFrame:
-    """Return the frame that names the process that reads a host's files outside a job."""
+    """Return the frame that describes the process that reads a host's files outside a job."""
     if target.lab is not None:
         return _whose("a process in the lab's node")
     here = not target.hosts or is_here(host)
@@ -148,8 +151,9 @@ def with_disclosures(
 ) -> list[JudgedRun]:
     """Return each section with its disclosure.
 
-    ``snapshot``: what was read on the hosts, if it exists; a damaged snapshot is ignored.
-    ``command``: repeats the result, if known. Items that a person states in ``BY_HAND`` are marked.
+    ``snapshot``: the file with the hosts' facts, if it exists; a damaged snapshot is ignored.
+    ``command``: the command that repeats the measurement, if known. Items that a person states in
+    ``BY_HAND`` are marked.
     """
     settings = next(
         (section.settings for section in sections if section.settings is not None), None
@@ -162,8 +166,8 @@ def with_disclosures(
 
 
 def _by_hand(path: Path) -> list[Found]:
-    """Return what a person has written beside the result, and the items that only a person can
-    know. A damaged file never makes the result unusable.
+    """Return the items that a person has written into the result's folder, and those that only a
+    person can know. A damaged file never makes the result unusable.
     """
     found: list[Found] = []
     try:

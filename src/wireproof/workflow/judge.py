@@ -1,5 +1,5 @@
-"""Judges the output of other benchmarks: texts, files and folders, on all cores if there are
-many.
+"""Judge the output of other benchmarks: texts, files and folders; many files are judged on all
+cores.
 """
 
 import os
@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 _LARGEST = 32 << 20
-_MANY = 32  # fewer files are judged before a second process would have started
+_MANY = 32  # fewer files are judged faster than a second process starts
 _CHUNK = 16
 _SAY_AFTER_S = 2.0
 _OF_THE_SHELL = re.compile(r"/dev/fd/[0-9]{1,9}|/dev/stdin|/proc/self/fd/[0-9]{1,9}", re.ASCII)
@@ -66,11 +66,11 @@ class Standard:
 
 
 class Claims(TypedDict, total=False):
-    """What a user claims about a log, as typed.
+    """A user's claims about a log, as typed.
 
     ``link``: ``10gbe``; ``path``: ``tcp``; ``mtu`` in bytes; ``pcie``: ``gen3x16``; ``physics``: a
-    TOML file that overrides constants; ``site``: a folder of published numbers (docs/atlas.md) in
-    addition to wireproof's.
+    TOML file that overrides constants; ``site``: a folder of published numbers (docs/atlas.md) that
+    are used in addition to wireproof's.
     """
 
     link: str | None
@@ -90,13 +90,13 @@ def standard(
     physics: Path | str | None = None,
     site: Path | str | None = None,
 ) -> Standard:
-    """Build the standard from texts as a user types them; see ``Claims``. Raises ``BadInput``."""
+    """Build the standard from the user's claims; see ``Claims``. Raises ``BadInput``."""
     from wireproof.physics.rails import claim_of_rails
 
     if not link and (mtu or pcie or path):
         raise BadInput(
-            "--mtu, --pcie and --path say more about a link:"
-            " name it with --link, such as --link 10gbe."
+            "--mtu, --pcie and --path describe a link in more detail: give the link with --link,"
+            " such as --link 10gbe."
         )
     table = None
     if physics is not None:
@@ -119,9 +119,9 @@ def judge(
 ) -> JudgementDocument:
     """Judge the output of a benchmark by the claims: a text, or the Path of a file or folder.
 
-    The result is what ``wireproof judge --json`` prints. Raises ``BadInput`` if a text or a file
-    holds no result; files of a folder without a result are listed in ``errors``. ``name``: of a
-    text in the document.
+    The result is the document that ``wireproof judge --json`` prints. Raises ``BadInput`` if a text
+    or a file contains no result; files of a folder without a result are listed in ``errors``.
+    ``name``: the name of a text in the document.
     """
     against = standard(**claims)
     if isinstance(text_or_path, Path):
@@ -171,7 +171,7 @@ def judge_bytes(data: bytes, name: str, against: Standard) -> list[JudgedSeries]
 
 
 def files_of(names: Iterable[str]) -> list[str]:
-    """Return the named files; a folder stands for the files in it.
+    """Return the named files, and the files in each named folder.
 
     Raises ``BadInput`` for an empty folder.
     """
@@ -198,7 +198,7 @@ def _inside(folder: str) -> Iterator[str]:
     while waiting:
         try:
             entries = list(os.scandir(waiting.pop()))
-        except OSError:  # not readable by this user, or deeper than a path can be
+        except OSError:  # not readable by this user, or nested deeper than a path can express
             continue
         waiting += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
         yield from (
@@ -219,8 +219,8 @@ def judge_files(
 ) -> Iterator[JudgedFile[Rendered]]:
     """Yield the results in the order of the names.
 
-    ``render`` converts each series in the process that judged it, one of ``jobs`` (default: one per
-    core). ``stdin`` is read for ``-``.
+    ``render`` converts each series in the process that judged it. ``jobs``: number of processes
+    (default: one per core). ``stdin`` is read for ``-``.
     """
     workers = jobs or _cores()
     results: Iterator[JudgedFile[Rendered]]
@@ -232,8 +232,8 @@ def judge_files(
 
 
 def _cores() -> int:
-    """Return the cores that this process may use, or all cores if the system does not tell (macOS,
-    Windows).
+    """Return the cores that this process may use, or all cores if the system does not report this
+    (macOS, Windows).
     """
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
@@ -251,7 +251,7 @@ def _judged_file(
     try:
         data = _contents(name, stdin)
         if is_help(data):
-            result.passed_over = f"{shown}: explains PSM3's counters and holds none"
+            result.passed_over = f"{shown}: explains PSM3's counters but contains none"
             return result
         if is_statistics(data):
             from wireproof.adapters.psm3.statistics import statistics
@@ -259,8 +259,8 @@ def _judged_file(
             result.statistics = statistics(data, shown)
             return result
         judged = judge_bytes(data, shown, against)
-        # All series of a file count or none, because a series that cannot be shown must not count
-        # either.
+        # Either all series of a file are counted or none, because a series that cannot be shown
+        # must not be counted.
         result.series = [render(series) for series in judged]
         result.verdicts = [series.verdict for series in judged]
     except WireproofError as error:
@@ -295,8 +295,8 @@ def _contents(name: str, stdin: BinaryIO | None) -> bytes:
         raise BadInput(f"{name}: {error.strerror or error}.") from error
     if max(size, len(data)) > _LARGEST:
         raise BadInput(
-            f"{name}: more than {_LARGEST >> 20} MiB, too large for a log of results:"
-            " cut out the part that holds them."
+            f"{name}: more than {_LARGEST >> 20} MiB, too large for a log of results: give only"
+            " the part with the results."
         )
     return data
 
@@ -312,8 +312,8 @@ Chunk = Callable[[Sequence[str]], list[JudgedFile[Rendered]]]
 def _in_waves(
     names: Sequence[str], judge_chunk: Chunk[Rendered], workers: int
 ) -> Iterator[JudgedFile[Rendered]]:
-    """Judge by several processes in waves, because all results at once would hold every file's text
-    in memory.
+    """Judge in several processes, a limited number of files at a time, because otherwise the texts
+    of all files would be in memory at once.
     """
     chunks = [names[i : i + _CHUNK] for i in range(0, len(names), _CHUNK)]
     wave = 32 * workers
@@ -331,7 +331,7 @@ def _pool(workers: int) -> "ProcessPoolExecutor":
 def _by_several(
     chunks: Sequence[Sequence[str]], judge_chunk: Chunk[Rendered], workers: int
 ) -> Iterator[JudgedFile[Rendered]]:
-    """Judge by several processes. If one is killed (out of memory), only one file is lost."""
+    """Judge in several processes. If a process is killed (out of memory), only one file is lost."""
     from concurrent.futures.process import BrokenProcessPool
 
     done = 0
@@ -357,7 +357,7 @@ def _alone(name: str, judge_chunk: Chunk[Rendered]) -> JudgedFile[Rendered]:
         try:
             return pool.submit(judge_chunk, [name]).result()[0]
         except BrokenProcessPool:
-            killed = "the process that judged it was killed, perhaps for lack of memory."
+            killed = "the process that judged it was killed, perhaps because memory ran out."
             return JudgedFile(
                 file=clean(name, 400), error=f"{clean(name, 200)}: {killed}", bug=True
             )

@@ -1,4 +1,4 @@
-"""Collects the PSM3 statistics files of a command, and judges those of one job together."""
+"""Collect the PSM3 statistics files of a command, and judge the files of each job together."""
 
 import contextlib
 import dataclasses
@@ -37,7 +37,7 @@ def claimed_wire(link: LinkClaim | None) -> bool | None:
 
 
 def judged_jobs(files: Iterable[Statistics], wire: bool | None) -> list[JudgedStatistics]:
-    """Judge each job: the files with the same job key, or, without a key, the files of one
+    """Judge each job: the files with the same job key or, if they have no key, the files of one
     folder.
     """
     jobs = gathered((file.job or str(PurePath(file.source).parent), file) for file in files)
@@ -71,8 +71,8 @@ def with_statistics(section: "JudgedRun", files: tuple[Statistics, ...] | None) 
 def _launches(files: Iterable[Statistics]) -> list[list[Statistics]]:
     """Return the files of each launch of a measurement.
 
-    Launches follow each other, so the first file of each rank belongs to the first launch. Without
-    an MPI they have no job key.
+    Launches run one after another, so the first file of each rank belongs to the first launch.
+    Without an MPI the files have no job key.
     """
     ranks = gathered((file.who, file) for file in files)
     ordered = [sorted(group, key=lambda file: file.pid or 0) for group in ranks.values()]
@@ -89,10 +89,10 @@ _MOST_FILES = 20_000
 
 @contextlib.contextmanager
 def statistics_folder(*, asked: bool) -> Iterator[tuple[Path | None, dict[str, str]]]:
-    """Yield a private folder in the working directory, which on a cluster other hosts see too, and
-    the variables that make PSM3 write into it; (None, {}) if ``asked`` is False.
+    """Yield a private folder in the working directory, because on a cluster other hosts see it too,
+    and the variables that make PSM3 write into it; (None, {}) if ``asked`` is False.
 
-    The files hold the environment of every rank, so only the user can read the folder; it is
+    The files contain the environment of every rank, so only the user can read the folder; it is
     removed with its contents.
     """
     if not asked:
@@ -151,7 +151,7 @@ def held_against_ports(
     )
 
 
-# --- The outcome of each file to be judged, and of all files so far.
+# --- The outcome of each judged file, and of all files so far.
 
 
 Rendered = TypeVar("Rendered")
@@ -164,19 +164,19 @@ _NO_LOG = re.compile(
 
 
 def may_be_log(name: str) -> bool:
-    """Return whether a file without a result may be a job's log: its name is not that of a
-    document, picture, program or archive. A log without a result must never be skipped.
+    """Return whether a file without a result may be a job's log, because its name does not belong
+    to a document, picture, program or archive. A log without a result must never be skipped.
     """
     return _NO_LOG.search(os.path.basename(name)) is None
 
 
 @dataclass(slots=True)
 class JudgedFile(Generic[Rendered]):
-    """The outcome of one file: its series as the caller wants them and their verdicts, or why there
-    are none. ``statistics``: PSM3 counters of one process, judged with those of its job.
-    ``passed_over``: why the file holds nothing to judge, which is not an error. ``no_log``: the
-    error is that the file is not a log, by its name or bytes (a README, a picture). ``bug``: the
-    error is a defect of wireproof.
+    """The outcome of one file: its rendered series and their verdicts, or the reason for having
+    none. ``statistics``: PSM3 counters of one process, judged with those of its job.
+    ``passed_over``: the reason why the file contains nothing to judge, which is not an error.
+    ``no_log``: the error is that the file is not a log, judging by its name or content (a README, a
+    picture). ``bug``: the error is a defect of wireproof.
     """
 
     file: str
@@ -229,13 +229,15 @@ class Tally:
         return worst([*self.verdicts, *unread])
 
     def total(self, files: int) -> str:
-        """Return one sentence over all files."""
+        """Return a one-sentence summary of all files."""
         what = "series or jobs" if self.statistics else "series"
         skipped = len(self.skipped)
         return totals(self.verdicts, files, len(self.errors), what, skipped=skipped)
 
     def document(self, series: Iterable[JudgedSeries], link: LinkClaim | None) -> JudgementDocument:
-        """Return the whole document; consumes ``series`` before computing its end."""
+        """Return the whole document; ``series`` is consumed before the end of the document is
+        computed.
+        """
         found = list(series)
         ending = msgspec.structs.asdict(self.ending(link))
         return JudgementDocument(

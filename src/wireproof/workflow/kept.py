@@ -1,5 +1,5 @@
 """The facts in a host's root folder, as archives store them: files, output of commands that
-replaces other commands, and what is unknown because no archive stores it.
+replaces that of other commands, and facts that are unknown because no archive stores them.
 """
 
 import dataclasses
@@ -28,7 +28,8 @@ from wireproof.model.record import FactFrame
 from wireproof.workflow.archive import text_of
 from wireproof.workflow.printed_texts import file_called
 
-# --- The output of a program from that of another (systemctl, df, chronyc, mlnx_qos).
+# --- The output of a program, derived from the output of another (systemctl, df, chronyc,
+# mlnx_qos).
 
 _UNIT = re.compile(r"^[ \t*\u25cf\u25cb\u00d7]*(\S+\.service)[ \t]+(.+)$", re.MULTILINE)
 _LEAP = re.compile(r"^Leap status[ \t]*: (\w+)", re.MULTILINE)
@@ -38,8 +39,8 @@ _ALL_UNITS = re.compile(r"^\d{1,6} (?:loaded units|unit files) listed\.", re.MUL
 
 
 def told_elsewhere(argv: Sequence[str], texts: Mapping[str, str]) -> str:
-    """Return what the command ``argv`` would have printed on the host of an archive; "" if none of
-    the archive's other outputs (``texts``, by file name) contains it.
+    """Return the output that the command ``argv`` would have printed on the host of an archive; ""
+    if it cannot be derived from the archive's other outputs (``texts``, by file name).
     """
     match list(argv):
         case ["systemctl", "is-active", unit]:
@@ -66,8 +67,8 @@ def _row(pattern: str, text: str) -> str:
 
 
 def _by_chrony(texts: Mapping[str, str], *, alone: bool) -> str:
-    """Return what chrony knows. Unless it is ``alone``, only that it follows no server: if it
-    follows one, what timedatectl itself printed counts.
+    """Return chrony's state as a line of timedatectl. Unless chrony's output is ``alone``, return
+    it only if chrony follows no server; otherwise the output of timedatectl itself is used.
     """
     leaps = _LEAP.findall("".join(_named(texts, r"chronyc(?:_-\w)*_tracking")))
     follows = leaps[:1] == ["Normal"]
@@ -88,8 +89,8 @@ def _named(texts: Mapping[str, str], name: str) -> list[str]:
 
 
 def _listed(texts: Mapping[str, str], what: str) -> str:
-    """Return all that systemctl printed about services, without lists of failed units or of other
-    types.
+    """Return all lines that systemctl printed about services, except lists of failed units or of
+    other types.
     """
     options = "(?:_--all|_--no-pager|_--full)*"
     return "\n\n".join(_named(texts, rf"systemctl[\w.-]*_{what}(?:_service)?{options}"))
@@ -127,7 +128,7 @@ def _column(listing: str, unit: str, column: int, without: str) -> str:
 def facts_kept(
     folder: Path, known: Catalogue, read: Callable[[Sequence[FactRequest]], Collected]
 ) -> Collected:
-    """Return the facts that the root folder of a host holds. ``read``: reads files there as the
+    """Return the facts that the root folder of a host contains. ``read``: reads files there as the
     engine does on a machine.
     """
     wanted = requests(known)
@@ -153,7 +154,7 @@ def facts_kept(
 
 
 def _of_host(folder: Path) -> list[tuple[str, ...]]:
-    """Return the commands whose output shows which interfaces and ports an archive's host has."""
+    """Return the commands whose output lists the interfaces and ports of an archive's host."""
     named = sorted(folder.glob("sos_commands/*/ethtool_-i_*"))
     drivers = [driver_of(file.name.removeprefix("ethtool_-i_")) for file in named]
     return [LSPCI, IP_ADDRESS, IP_ROUTE, *OF_ARCHIVES, *drivers]
@@ -191,8 +192,8 @@ _TELL_OF_OTHERS = ("systemctl", "df_-al", "chronyc", "mlnx_qos")
 
 
 def command_facts(root: Path, requests: Sequence[FactRequest]) -> list[FactFrame]:
-    """Return what commands printed, as a sosreport stores it: ``sos_commands/*/ethtool_-
-    g_eth0``.
+    """Return the output of commands, as a sosreport stores it:
+    ``sos_commands/*/ethtool_-g_eth0``.
     """
     kept = {file.name: file for file in sorted(root.glob("sos_commands/*/*"))}
     others = {
@@ -215,7 +216,9 @@ _MOST_ERROR = 300
 
 
 def _frame_of(argv: Sequence[str], text: str | None) -> FactFrame:
-    """Return the output of a command as a host would give it: archives keep errors as output."""
+    """Return the output of a command as a live host would return it: archives store errors as
+    output.
+    """
     words = list(argv)
     error = _ERROR.search(text) if text and len(text) < _MOST_ERROR else None
     if error and error[1]:
@@ -227,8 +230,8 @@ def _frame_of(argv: Sequence[str], text: str | None) -> FactFrame:
 
 
 def interrupt_facts(root: Path, addresses: Mapping[str, str]) -> list[FactFrame]:
-    """Return what the commands of `audit.values` would print, from /proc/irq and
-    /proc/interrupts. ``addresses``: of the interfaces on PCI, "" if unknown.
+    """Return the output that the commands of `audit.values` would print, from /proc/irq and
+    /proc/interrupts. ``addresses``: PCI addresses of the interfaces, "" if unknown.
     """
     lists = sorted(root.glob("proc/irq/*/*affinity_list"))[:_MOST_INTERRUPTS]
     lines = (f"/{file.relative_to(root)}:{(text_of(file) or '').strip()}\n" for file in lists)
@@ -268,13 +271,15 @@ EVERYWHERE = (
     *("net/core/rmem_max", "net/core/somaxconn", "net/ipv4/ip_forward", "net/ipv4/tcp_sack"),
     *("net/ipv4/tcp_wmem", "vm/overcommit_memory", "vm/swappiness", "vm/vfs_cache_pressure"),
 )
-"""Files from all over /proc/sys that every Linux since 3.10 has: a list or folder without them was
-shortened.
+"""Files from different parts of /proc/sys that exist in every Linux since 3.10: if they are missing
+from a list or folder, it was shortened.
 """
 
 
 def _has_all_sysctls(root: Path) -> bool:
-    """Return whether a sysctl that the archive does not show does not exist on the host."""
+    """Return whether the archive's list of sysctls is complete, so that a missing sysctl does not
+    exist on the host.
+    """
     listed, folder = _sysctls(root), root / "proc/sys"
     return all(name in listed or (folder / name).is_file() for name in EVERYWHERE)
 
@@ -287,8 +292,8 @@ _MODULES = "/sys/module/"
 
 def as_kept(root: Path, frames: Iterable[FactFrame]) -> tuple[FactFrame, ...]:
     """Return ``frames`` of a sosreport, or of a folder without interfaces, with missing files
-    marked as unknown unless the whole folder is stored. A folder with all of /sys counts like the
-    host.
+    marked as unknown unless the whole folder is stored. A folder with all of /sys is treated like
+    the host.
     """
     frames = tuple(frames)
     if not (root / "sos_commands").is_dir() and (root / "sys/class/net").is_dir():
@@ -359,7 +364,7 @@ def _with_limits(root: Path, frames: tuple[FactFrame, ...]) -> tuple[FactFrame, 
 
 def _limits_of_login(root: Path) -> Iterator[str]:
     """Yield the rows of limits that limits.conf sets for all users. A limit that differs between
-    users is left out.
+    users is omitted.
     """
     files = [root / "etc/security/limits.conf", *sorted(root.glob("etc/security/limits.d/*.conf"))]
     found: dict[str, dict[str, str]] = {}
@@ -378,7 +383,7 @@ _SYSCTLS = "/proc/sys/"
 
 
 def _of_sysctl(frame: FactFrame, values: Mapping[str, str]) -> Iterator[FactFrame]:
-    """Yield the frame, or what the values of ``sysctl -a`` provide instead: for a pattern, its list
+    """Yield the frame, or its replacement from the values of ``sysctl -a``: for a pattern, its list
     and its files.
     """
     if not frame.path.startswith(_SYSCTLS) or not _is_missing(frame):

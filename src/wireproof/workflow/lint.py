@@ -1,4 +1,4 @@
-"""Finds and fixes what is wrong in recipes: files, texts, standard input."""
+"""Find and fix errors in recipes: files, texts, standard input."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ LARGEST = 16 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class Filter:
-    """Which findings are wanted.
+    """Selects the findings to report.
 
-    ``kind``: the kind of the files, None to detect it. ``errors_only``: leave warnings out.
+    ``kind``: the kind of the files, None to detect it. ``errors_only``: omit warnings.
     """
 
     kind: Kind | None = None
@@ -81,7 +81,7 @@ class LintedFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Mended:
-    """A file after its safe fixes. ``clean``: lint finds nothing more in it."""
+    """A file after its safe fixes. ``clean``: lint finds no further errors in it."""
 
     name: str
     before: str
@@ -96,11 +96,11 @@ def lint(
     kind: str | None = None,
     severity: Literal["warning", "error"] = "warning",
 ) -> LintReport:
-    """Return what is wrong in a recipe before it is run: a text, the Path of a file, or several
+    """Return the errors in a recipe, before it is run: a text, the Path of a file, or several
     Paths.
 
-    The result is what ``wireproof lint --json`` prints. Raises ``BadInput`` if a file cannot be
-    read.
+    The result is the document that ``wireproof lint --json`` prints. Raises ``BadInput`` if a file
+    cannot be read.
     """
     wanted = Filter.of(kind, severity)
     if isinstance(paths_or_text, str):
@@ -138,7 +138,7 @@ def _text(name: str, stdin: BinaryIO | None) -> str:
         elif not Path(name).exists():
             raise BadInput(f"{shown} does not exist.")
         elif Path(name).is_dir():
-            raise BadInput(f"{shown} is not a file: give the files in it by name.")
+            raise BadInput(f"{shown} is not a file: list the files in it.")
         else:
             with open_regular(name) as file:
                 data = file.read(LARGEST + 1)
@@ -146,14 +146,16 @@ def _text(name: str, stdin: BinaryIO | None) -> str:
         why = getattr(error, "strerror", None) or error
         raise BadInput(f"{shown} cannot be read: {why}.") from error
     if len(data) > LARGEST:
-        raise BadInput(f"{shown} is larger than {LARGEST >> 20} MiB: that is no recipe.")
+        raise BadInput(f"{shown} is larger than {LARGEST >> 20} MiB, too large for a recipe.")
     if b"\0" in data:
         raise BadInput(f"{shown} is binary: give a script or a configuration file.")
     return data.decode("utf-8", "surrogateescape")
 
 
 def mend(file: LintedFile, wanted: Filter) -> Mended | None:
-    """Apply the safe fixes to the file's text; None if there are none. Nothing is written."""
+    """Apply the safe fixes to the file's text; return None if there are none. Nothing is
+    written.
+    """
     after = repaired(file.text, file.name, wanted.kind)
     if after == file.text:
         return None
@@ -177,10 +179,10 @@ def _difference(before: str, after: str, shown: str) -> Sequence[str]:
 
 
 def write_mended(mended: Mended) -> None:
-    """Replace the file as a whole.
+    """Replace the file atomically.
 
-    Raises ``CouldNotMeasure`` if it is a link, has changed since it was read, or is in a folder of
-    another user.
+    Raises ``CouldNotMeasure`` if it is a link, has changed since it was read, or is in another
+    user's folder.
     """
     try:
         rewrite_file(Path(mended.name), _bytes(mended.before), _bytes(mended.text))

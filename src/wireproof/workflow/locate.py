@@ -1,4 +1,4 @@
-"""Finds the node, port, link or switch that is slow, from a check's folder, a table of pairs or a
+"""Find the node, port, link or switch that is slow, from a check's folder, a table of pairs or a
 synthetic world.
 """
 
@@ -52,7 +52,7 @@ _MOST = {
     "tail_size": 1e3,
 }
 _MOST_SHARE = 100
-"""Largest share of a fault in a world; a larger share is meaningless and overflows."""
+"""Largest share of a fault in a world; a larger share has no meaning and overflows."""
 METRICS: tuple[Metric, ...] = ("goodput", "hrt")
 
 
@@ -63,14 +63,14 @@ def locate(
     topology: Path | None = None,
     rounds: int | None = None,
 ) -> LocateDocument:
-    """Locate from earlier measurements; nothing is measured.
+    """Locate slow parts from earlier measurements; nothing is measured.
 
     ``source``: a check's folder or a table of pairs; or ``world``: a synthetic cluster of which
-    ``rounds`` are measured. Exactly one of the two is given. Raises ``BadInput`` for a source that
-    cannot be read or holds nothing to locate.
+    ``rounds`` are simulated. Exactly one of the two is given. Raises ``BadInput`` for a source that
+    cannot be read or contains no data for locate.
     """
     if (source is None) == (world is None):
-        raise BadInput("give either a folder of a check or a table of pairs, or --world FILE.")
+        raise BadInput("give the folder of a check, a table of pairs, or --world FILE.")
     fabric = read_fabric(topology) if topology else None
     if world is not None:
         return from_world(world, rounds)
@@ -80,7 +80,7 @@ def locate(
 
 def joined(parts: Sequence[Samples], names: Iterable[str] = ()) -> Samples | None:
     """Join the samples of several launches, matching nodes by name; rounds stay separate.
-    ``names``: nodes that may have no sample.
+    ``names``: all nodes, including those without a sample.
     """
     if not parts:
         return None
@@ -115,13 +115,13 @@ def _stage(folder: Path, stem: str) -> list[Path]:
 
 
 def from_folder(folder: Path, fabric: Fabric | None) -> LocateDocument:
-    """Locate again in the check in ``folder``, perhaps with another topology. Nothing is
+    """Locate again in the check stored in ``folder``, perhaps with another topology. Nothing is
     measured.
     """
     screens = _stage(folder, "run") or ([folder] if (folder / "run.json").is_file() else [])
     if not screens:
         raise BadInput(
-            f"{folder} holds no run: give the --out folder of a check, or a table of pairs."
+            f"{folder} contains no run: give the --out folder of a check, or a table of pairs."
         )
     runs = [load_run(path) for path in screens]
     wrong, notes = _settings_of(folder, runs[0])
@@ -196,11 +196,11 @@ def from_table(path: Path, fabric: Fabric | None) -> LocateDocument:
             )
         worst = _worst(table)
         left = counted(table.left_out, "row")
-        down = f"{left} without a positive number: is that pair down?"
+        down = f"{left} without a positive number: are those pairs down?"
         undecided = [down] if table.left_out else []
     try:
         located, scattered = by_rows(screen(samples, known))
-    except ValueError as error:  # this is how DuckDB reads a table with damaged statistics
+    except ValueError as error:  # DuckDB's rows if a table's statistics are damaged
         raise BadInput(f"{path} is damaged: {error}.") from error
     return LocateDocument(
         located=(located,),
@@ -212,7 +212,7 @@ def from_table(path: Path, fabric: Fabric | None) -> LocateDocument:
 
 def _worst(table: PairTable | PlainPairs) -> tuple[WorstPair, ...]:
     tx, rx = table.medians()
-    # A node that occurs on one side only (each pair once) is judged by that side.
+    # A node that occurs only as sender or only as receiver (each pair once) is judged by that side.
     sender, receiver = np.where(np.isnan(tx), rx, tx), np.where(np.isnan(rx), tx, rx)
     return tuple(
         WorstPair(
@@ -234,21 +234,21 @@ def _world_of(path: Path) -> World:
 
 
 def _check_world(world: World, path: Path) -> None:
-    """Raise ``BadInput`` for a number that is impossible for a cluster."""
+    """Raise ``BadInput`` for a number that no cluster can have."""
     if not 2 <= world.nodes <= MOST_WORLD_NODES:
         raise BadInput(
             f"{path}: nodes = {world.nodes} is out of range: give 2 to {MOST_WORLD_NODES}."
         )
     for name, most in _MOST.items():
-        if not 0 <= getattr(world, name) <= most:  # every comparison with nan is false
+        if not 0 <= getattr(world, name) <= most:  # every comparison with NaN is false
             raise BadInput(
                 f"{path}: {name} = {getattr(world, name):g} is out of range: give 0 to {most:g}."
             )
     for fault in world.faults:
         if not 0 < fault.share <= _MOST_SHARE:
             raise BadInput(
-                f"{path}: a fault has share = {fault.share:g}: give the remaining share, above 0"
-                f" and at most {_MOST_SHARE}."
+                f"{path}: a fault has share = {fault.share:g}: give the remaining share of the"
+                f" rate, above 0 and at most {_MOST_SHARE}."
             )
     if not (
         1 <= world.leaves <= world.nodes and 0 <= world.uplinks * world.leaves <= MOST_WORLD_LINKS
@@ -260,7 +260,9 @@ def _check_world(world: World, path: Path) -> None:
 
 
 def from_world(path: Path, rounds: int | None) -> LocateDocument:
-    """Measure and locate in a synthetic cluster as in a real one, to see what would be found."""
+    """Measure and locate in a synthetic cluster as in a real cluster, to see which faults would be
+    found.
+    """
     world = _world_of(path)
     try:
         fabric = world.fabric() if world.leaves > 1 else None

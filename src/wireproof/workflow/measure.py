@@ -1,4 +1,4 @@
-"""Measures one pattern over a range of sizes, with its proof and its judgement."""
+"""Measure one pattern over a range of sizes, prove its path and judge it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from wireproof.workflow.tune import standing_on
 
 SATURATION_SIZES = tuple(1 << power for power in range(6, 18))
 SATURATED_PPN = 8
-"""Default number of ranks on each host of a saturation."""
+"""Default number of ranks on each host in a saturation measurement."""
 _WORD_BYTES = 8
 
 
@@ -57,8 +57,8 @@ def measure(
 ) -> Result:
     """Measure, prove and judge; the records go where the specification says.
 
-    ``environment`` is searched for the allocation that we run in. Raises ``BadInput`` before
-    anything is started, ``CouldNotMeasure`` if nothing was measured.
+    ``environment`` is searched for the allocation in which wireproof runs. Raises ``BadInput``
+    before anything is started, ``CouldNotMeasure`` if nothing was measured.
     """
     prepared = prepare(specification, environment)
     target = prepared.target
@@ -120,7 +120,7 @@ def _collected(folder: Path, reporter: Reporter) -> tuple[Statistics, ...]:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Prepared:
-    """Where to measure, what, within which bounds, and the variables that every rank needs."""
+    """The target, points and bounds of a measurement, and the variables that every rank needs."""
 
     target: Target
     points: tuple[Point, ...]
@@ -129,7 +129,7 @@ class Prepared:
 
 
 def prepare(specification: MeasureSpecification, environment: Mapping[str, str]) -> Prepared:
-    """Return everything that is known before anything is started. Raises ``BadInput``."""
+    """Prepare everything that can be determined before anything is started. Raises ``BadInput``."""
     _check(specification)
     pattern, method = specification.pattern, specification.method
     target = _target(specification, environment)
@@ -162,7 +162,9 @@ def _target(specification: MeasureSpecification, environment: Mapping[str, str])
 
 
 def _check(specification: MeasureSpecification) -> None:
-    """Raise ``BadInput`` for an unknown pattern, and for options that the pattern does not have."""
+    """Raise ``BadInput`` for an unknown pattern, and for options that do not apply to the
+    pattern.
+    """
     pattern, known = specification.pattern, (*PAIR_PATTERNS, *GROUP_PATTERNS, "saturation")
     if pattern not in known:
         raise BadInput(f"there is no pattern {pattern[:40]!r}; {suggestion(pattern, known)}")
@@ -195,8 +197,8 @@ def points_of(specification: MeasureSpecification, target: Target) -> list[Point
 def _saturation(specification: MeasureSpecification, target: Target) -> list[Point]:
     if len(set(target.hosts)) != 2:
         raise BadInput(
-            "saturation is measured between two hosts: give two, and --ppn for the most ranks on"
-            " each."
+            "saturation is measured between two hosts: give two, and the maximum number of ranks"
+            " on each with --ppn."
         )
     sizes = specification.sizes or SATURATION_SIZES
     return saturation(sizes, target.size // 2, window=specification.window)
@@ -236,8 +238,8 @@ def _pairs(pattern: Pattern, specification: MeasureSpecification) -> list[Point]
         )
     if not points:
         raise BadInput(
-            f"{pattern} moves payload, so it cannot be measured with 0 B alone; give a larger "
-            "--sizes."
+            f"{pattern} moves payload, so it cannot be measured with 0 B alone: give a larger"
+            " size in --sizes."
         )
     threads = specification.threads or 1
     return [
@@ -255,7 +257,7 @@ def _sizes(pattern: Pattern, given: tuple[int, ...], partitions: int) -> tuple[i
     """Return the sizes among ``given`` that the pattern supports, or its default sizes."""
     if is_word_atomic(pattern):
         if given not in ((), (_WORD_BYTES,)):
-            raise BadInput(f"{pattern} works on one word of {_WORD_BYTES} B: leave --sizes out.")
+            raise BadInput(f"{pattern} uses one word of {_WORD_BYTES} B: leave out --sizes.")
         return (_WORD_BYTES,)
     sizes = given or SIZES
     if pattern == "partitioned":
@@ -276,7 +278,9 @@ def _variables(specification: MeasureSpecification, target: Target) -> tuple[tup
 
 
 def _with_answer(section: JudgedRun) -> JudgedRun:
-    """Add a sentence with the answer of a saturation: the size from which the link is full."""
+    """Add a sentence with the result of a saturation measurement: the size from which the link is
+    full.
+    """
     limit = section.limits.attainable_bytes_per_s if section.limits else None
     answers = []
     for row in filled(section.run.points, limit):
@@ -290,5 +294,5 @@ def _with_answer(section: JudgedRun) -> JudgedRun:
         answers.append(f"{ranks}: {full} (best {best})")
     if not answers:
         return section
-    of = "attainable" if limit else "the best seen"
+    of = "attainable" if limit else "the best observed rate"
     return dataclasses.replace(section, lead=f"Full: {FULL:.0%} of {of}. {'; '.join(answers)}.")

@@ -1,8 +1,8 @@
-"""Sorts the output of commands that people store, by host and by command, for ``audit --from``.
+"""Sort the output of commands that people store, by host and by command, for ``audit --from``.
 Pure.
 
 A file is named after its command in any spelling (``ethtool -g eth0.txt``, ``ethtool-g-eth0.log``).
-It may hold several hosts, as pdsh, clush and ansible print them, and several interfaces.
+It may contain several hosts, as pdsh, clush and ansible print them, and several interfaces.
 """
 
 import itertools
@@ -32,20 +32,20 @@ _ANSIBLE = re.compile(rf"({_HOST}) \| (?:CHANGED|SUCCESS|FAILED)!? \| rc=\d{{1,3
 _LARGEST = 256 << 20
 _LONGEST_NAME = 200
 _OF_LINE = 64
-"""Memory that a line takes besides its characters."""
+"""Memory in bytes that a line occupies in addition to its characters."""
 
 Places = dict[str, str]
 
 
 def holds_places(name: str, text: str) -> bool:
-    """Return whether a text of this name can contain anything that is read."""
+    """Return whether a file with this name can contain a fact that the audit reads."""
     return next(places(name, text), None) is not None
 
 
 def places_by_host(texts: Iterable[tuple[str, str]]) -> dict[str, Places]:
-    """For each host, return the contents of ``texts`` (by file name): files of a root folder, and
-    outputs below `COMMANDS`. "" is the host of texts that name none; if only one host is named,
-    these texts also belong to it.
+    """Return the contents of ``texts`` (by file name) by host: files of a root folder, and outputs
+    below `COMMANDS`. Texts without a host have the host ""; if only one host occurs, they belong to
+    that host.
     """
     hosts: dict[str, Places] = {}
     texts = list(texts)
@@ -64,16 +64,16 @@ def places_by_host(texts: Iterable[tuple[str, str]]) -> dict[str, Places]:
 
 
 def _by_host(text: str, known: Collection[str] = ()) -> Mapping[str, str]:
-    """Return the text of each host as pdsh, clush -b, dshbak -c or ansible mark it; else "".
-    ``known``: the hosts of other texts.
+    """Return the text of each host as marked by pdsh, clush -b, dshbak -c or ansible; "" is the
+    host of unmarked text. ``known``: the hosts of other texts.
     """
     lines = text.splitlines()
     return _headed(lines) or _prefixed(lines, known) or {"": text}
 
 
 def _prefixed(lines: list[str], known: Collection[str]) -> dict[str, str]:
-    """Return the text of each host of ``node1: text``. The output of commands such as ``ethtool
-    -i`` also begins its lines with words and colons, but each word occurs once.
+    """Return the text of each host of ``node1: text``. Lines of commands such as ``ethtool -i``
+    also begin with a word and a colon, but each word occurs once.
     """
     found: dict[str, list[str]] = {}
     full = [line for line in lines if line.strip()]
@@ -89,14 +89,14 @@ def _prefixed(lines: list[str], known: Collection[str]) -> dict[str, str]:
 
 
 def _headed(lines: list[str]) -> dict[str, str]:
-    """Return the text below each heading; a heading may name several hosts."""
+    """Return the text below each heading; a heading may list several hosts."""
     found: dict[str, list[str]] = {}
     current: list[list[str]] = []
     at = memory = 0
     while at < len(lines):
         memory += (len(lines[at]) + _OF_LINE) * len(current)
         if memory > _LARGEST:
-            raise BadInput("A text names so many hosts that it would take more than 256 MiB.")
+            raise BadInput("A text lists so many hosts that it would occupy more than 256 MiB.")
         title, size = _title(lines, at)
         if size:
             current = [found.setdefault(host, []) for host in _hosts(title)]
@@ -110,8 +110,9 @@ def _headed(lines: list[str]) -> dict[str, str]:
 
 
 def _title(lines: list[str], at: int) -> tuple[str, int]:
-    """Return the hosts that a heading at this line names, and the number of its lines; "" and 0 if
-    it is no heading."""
+    """Return the hosts in a heading at this line and the number of its lines; "" and 0 if it is not
+    a heading.
+    """
     if ansible := _ANSIBLE.fullmatch(lines[at]):
         return ansible[1], 1
     ruled = at + 2 < len(lines) and _RULE.fullmatch(lines[at]) and _RULE.fullmatch(lines[at + 2])
@@ -149,7 +150,9 @@ _WHOLE = {
     "sestatus": "sestatus", "opainfo": "opainfo", "lscpu": "lscpu",
     "numactl": "numactl_--hardware",
 }  # fmt: skip
-"""Commands about the whole host: options hardly change what is read from their output."""
+"""Commands about the whole host, whose options hardly affect the facts that are read from their
+output.
+"""
 _PAIRS: dict[tuple[str, ...], str] = {
     ("ibv", "devinfo"): "ibv_devinfo_-v",
     ("tuned", "adm"): "tuned-adm_active",
@@ -161,7 +164,7 @@ _FILES = {
     "limits conf": "etc/security/limits.conf", "slurm conf": "etc/slurm/slurm.conf",
     "irqbalance": "etc/sysconfig/irqbalance",
 }  # fmt: skip
-"""Files that people print, by their words."""
+"""Files that people print, by the words of their paths."""
 _GREPPED = re.compile(
     r"^/((?:sys/(?:module|class|devices/system|kernel)|proc/sys)(?:/(?!\.)[\w.-]{1,64}){1,10}):(.*)$",
     re.MULTILINE,
@@ -171,12 +174,12 @@ _MOST_GREPPED = 10_000
 
 
 def file_called(words: Sequence[str]) -> str:
-    """Return the name that sos gives the file of a command's output."""
+    """Return the name that sos gives to the file with a command's output."""
     return _UNLIKE.sub("_", " ".join(words)).replace("/", ".")
 
 
 def places(name: str, text: str) -> Iterator[tuple[str, str]]:
-    """Yield the places that a text of this name provides."""
+    """Yield the files and outputs that a text with this name provides."""
     called = _ENDING.sub("", name)
     words = [word for word in _APART.split(called) if word]
     first = words[0].lower() if words else ""
@@ -196,8 +199,8 @@ def places(name: str, text: str) -> Iterator[tuple[str, str]]:
 
 
 def _command(called: str, words: list[str]) -> str:
-    """Return sos's name for the command that a file is named after; "" if that command prints
-    nothing that is read.
+    """Return sos's name for the command after which a file is named; "" if the audit does not read
+    that command's output.
     """
     first, rest = (words[0], words[1:]) if words else ("", [])
     if whole := _WHOLE.get(first):
@@ -218,7 +221,9 @@ def _command_of_words(first: str, rest: list[str]) -> str:
 
 
 def _command_of_ports(called: str) -> str:
-    """Return the name of a command about a port or an adapter, or of any other that is read."""
+    """Return the name of a command about a port or an adapter, or of any other command whose output
+    is read.
+    """
     if counters := _COUNTERS.fullmatch(called):
         return f"perfquery_-C_{counters[1]}_-P_{counters[2]}"
     if query := _FIRMWARE.fullmatch(called):
@@ -251,7 +256,7 @@ _NIC_ADDRESS = re.compile(r"[\w.:-]{1,64}")
 
 
 def _of_facts(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the files and outputs that the facts represent; nothing if the text is not JSON."""
+    """Yield the files and outputs that correspond to the facts; nothing if the text is not JSON."""
     try:
         facts = msgspec.json.decode(text, type=dict[str, Any]).get("ansible_facts")
     except (msgspec.MsgspecError, RecursionError):
@@ -308,8 +313,9 @@ def _memory(facts: dict[str, Any]) -> str:
 
 
 def _processor(facts: dict[str, Any]) -> str:
-    """Return the manufacturer, and whether the machine is a guest. The list has number, maker and
-    model."""
+    """Return the manufacturer, and whether the machine is a guest. The list contains number,
+    manufacturer and model.
+    """
     listed = facts.get("processor")
     if not isinstance(listed, list):
         return ""

@@ -1,4 +1,4 @@
-"""Measures the gain of several rails: rounds of each rail alone and of all together, in random
+"""Measure the gain of several rails in rounds: each rail alone and all together, in random
 order.
 """
 
@@ -36,7 +36,9 @@ DOCUMENT = "rails.json"
 Key = tuple[str, int, int, int]
 """Pattern, size, origin and target."""
 BUDGET_S = 0.3
-"""Default time of one point; short, because rounds differ more than repetitions within a round."""
+"""Default time of one point; short, because the variation between rounds is larger than within a
+round.
+"""
 SIZES = (65536, 1 << 20)
 ROUNDS = 5
 
@@ -51,9 +53,9 @@ def measure_gain(
     """Measure the pattern over each rail alone and over all of them; return their gain, and the
     folder of the records, None if nothing is kept.
 
-    In addition to a one-way pattern, half round trips of the same sizes are measured, which wait
-    for each message. Raises ``BadInput`` before anything is started, ``CouldNotMeasure`` if a
-    launch over the rails gives no number.
+    In addition to a one-way pattern, half round trips of the same sizes are measured, in which each
+    message waits for the previous message. Raises ``BadInput`` before anything is started,
+    ``CouldNotMeasure`` if a launch over the rails returns no number.
     """
     bench = _Rails(wanted, reporter, environment)
     with result_folder(wanted.storage, "rails", reporter) as folder:
@@ -61,7 +63,7 @@ def measure_gain(
 
 
 class _Rails(Bench[JudgedRun]):
-    """The arms are each rail alone, and last all of them together."""
+    """The arms are each rail alone and, as the last arm, all of them together."""
 
     def __init__(
         self, wanted: MeasureSpecification, reporter: Reporter, environment: Mapping[str, str]
@@ -212,13 +214,13 @@ class _Rails(Bench[JudgedRun]):
 
 
 def _checked(wanted: MeasureSpecification) -> MeasureSpecification:
-    """Return the specification with sizes at which a gain can show.
+    """Return the specification with sizes at which a gain is visible.
 
     Raises ``BadInput`` if nothing can be compared.
     """
     method = wanted.method
     if method.nic_selection == "none":
-        raise BadInput("--gain chooses the rails of each launch: leave --nic-selection none out.")
+        raise BadInput("--gain chooses the rails of each launch: leave out --nic-selection none.")
     if method.plays_hosts or method.transport in ("null", "model"):
         raise BadInput("--gain needs hosts with rails: the model and null transports have none.")
     if wanted.storage.resume:

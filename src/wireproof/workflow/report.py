@@ -1,4 +1,4 @@
-"""Judges and renders a stored result again: on any machine, by the current rules."""
+"""Judge and render a stored result again, on any machine and by the current rules."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -28,8 +28,8 @@ class Rejudged(Result):
     """A stored result judged by the current rules.
 
     ``by``: the version that judged it before, "" if unknown; ``before``: the earlier verdict, None
-    if unknown. ``gone`` and ``new``: conclusions that only the earlier or only the new judgement
-    has.
+    if unknown. ``gone`` and ``new``: conclusions that are only in the earlier or only in the new
+    judgement.
     """
 
     folder: Path
@@ -56,10 +56,10 @@ def report(
 ) -> list[Rejudged]:
     """Judge the result of each folder again and write the pages. The records are not changed.
 
-    ``form``: output format. ``page``: one file for all results (for figures one folder), None for
-    one in each folder; ``pages`` False: none. ``topology``: a description of the fabric that
+    ``form``: output format. ``page``: one file for all results (for figures, one folder), None for
+    a file in each folder; ``pages`` False: no files. ``topology``: a description of the fabric that
     replaces the stored description. Raises ``BadInput`` before anything is written if a folder
-    holds no result, a damaged or newer result, or an altered dossier; ``CouldNotMeasure`` if
+    contains no result, a damaged or newer result, or an altered dossier; ``CouldNotMeasure`` if
     ``page`` cannot be written. Nothing is written into a dossier.
     """
     for folder in filter(is_sealed, folders):
@@ -75,8 +75,8 @@ def report(
         rejudged.append(_judged(folder, fabric))
         if rejudged[-1].before is None:
             reporter.warn(
-                f"{folder} has no {RESULT}: its check has not ended, or is older than this file."
-                " What is there is judged."
+                f"{folder} has no {RESULT}: its check has not ended, or was made by a version"
+                " without that file. The existing records are judged."
             )
     if not pages:
         return rejudged
@@ -88,7 +88,7 @@ def report(
 
 
 def _judged(folder: Path, fabric: Fabric | None) -> Rejudged:
-    """Judge a copy of a dossier, so that its files cannot be exchanged after they were verified."""
+    """Judge a copy of a dossier, so that its files cannot be replaced after they were verified."""
     if not is_sealed(folder):
         return judged_anew(folder, fabric)
     with unaltered(folder) as copy:
@@ -103,7 +103,7 @@ def judged_anew(folder: Path, fabric: Fabric | None = None) -> Rejudged:
         snapshot = AuditSpecification(source=folder / stored.settings)
         sections = with_settings(sections, audit(snapshot, LoggingReporter(), {}))
     if not sections:
-        raise BadInput(f"{folder} holds a result without parts: nothing was measured.")
+        raise BadInput(f"{folder} contains a result without parts: nothing was measured.")
     sections = with_disclosures(sections, folder / (stored.settings or SETTINGS), stored.command)
     parts = tuple(MeasuredPart(section, ()) for section in sections)
     if not stored.wireproof:
@@ -135,7 +135,7 @@ def _differences(
 def _own_page(rejudged: Rejudged, form: Form, reporter: Reporter) -> Rejudged:
     if is_sealed(rejudged.folder):
         reporter.say(
-            f"{rejudged.folder} is a dossier and stays as it is: --out FILE writes the report."
+            f"{rejudged.folder} is a dossier and is not changed: --out FILE writes the report."
         )
         return rejudged
     try:

@@ -1,4 +1,4 @@
-"""Receives what happens during a measurement; the workflow itself prints nothing."""
+"""The interface for messages and progress of a measurement; the workflow itself prints nothing."""
 
 import errno
 import logging
@@ -35,13 +35,14 @@ _OF_THE_SYSTEM = _LIMITS | {
     )
     if hasattr(errno, name)
 }
-"""Errors that a disk, a file server (Lustre that evicts, FUSE that ended) or a user's path causes,
-often without the name of a file, as from a write."""
+"""Errors caused by a disk, a file server (eviction by Lustre, a FUSE server that has ended) or a
+user's path; often without the name of a file, for example from a write.
+"""
 
 
 def is_bug(error: BaseException) -> bool:
-    """Return whether an unforeseen error is a defect of wireproof: a lack of memory, a file that
-    the system does not deliver, and a current folder that was removed, are none.
+    """Return whether an unforeseen error is a defect in wireproof: it is not if memory is short,
+    the system cannot read or write a file, or the current folder was removed.
     """
     if isinstance(error, OSError):
         return error.errno not in _OF_THE_SYSTEM and not _is_current_folder_gone(error)
@@ -49,7 +50,9 @@ def is_bug(error: BaseException) -> bool:
 
 
 def _is_current_folder_gone(error: OSError) -> bool:
-    """Return whether a relative path could not be completed: that error names no file."""
+    """Return whether a relative path could not be completed, an error that contains no file
+    name.
+    """
     if not isinstance(error, FileNotFoundError):
         return False
     try:
@@ -60,10 +63,11 @@ def _is_current_folder_gone(error: OSError) -> bool:
 
 
 def sentence(error: BaseException, what: str = "") -> str:
-    """Return one sentence about ``error``: what and where it was, and the file to attach to a
+    """Return one sentence about ``error``: its type, its place, and the file to attach to a bug
     report.
 
-    ``what`` was in progress. The traceback is written to a file that only this user can read.
+    ``what``: the activity that failed. The traceback is written to a file that only this user can
+    read.
     """
     doing = f" while {clean(what, 200)}" if what else ""
     if isinstance(error, OSError) and error.errno in _LIMITS:
@@ -73,7 +77,9 @@ def sentence(error: BaseException, what: str = "") -> str:
         name = clean(error.filename or nameless, 120)
         return f"{name} cannot be used{doing}: {error.strerror}."
     if not is_bug(error):
-        return f"there is not enough memory{doing}: raise the limit (ulimit -v), or give less."
+        return (
+            f"there is not enough memory{doing}: raise the limit (ulimit -v), or give less input."
+        )
     about = f"{type(error).__name__} at {_place(error)}" + (
         f" ({clean(error, 120)})" if str(error) else ""
     )
@@ -86,7 +92,7 @@ def sentence(error: BaseException, what: str = "") -> str:
 
 
 def _place(error: BaseException) -> str:
-    """Return file and line of the innermost frame in wireproof, or of the innermost of all."""
+    """Return file and line of the innermost frame in wireproof, or else of the innermost frame."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if _PACKAGE in Path(frame.filename).parts]
     if not frames:
@@ -120,19 +126,19 @@ LOGGER.addHandler(logging.NullHandler())
 
 
 class Reporter(Protocol):
-    """What a workflow needs from its caller.
+    """The interface through which a workflow reports to its caller.
 
     The command line writes to stderr; the Python API writes to a logger.
     """
 
     def say(self, text: str) -> None:
-        """Report something worth knowing, in one sentence."""
+        """Report a piece of information in one sentence."""
 
     def warn(self, text: str) -> None:
-        """Report something that was left out or failed while the rest continues."""
+        """Report, in one sentence, an omission or a failure after which the work continues."""
 
     def progress(self, plan: Plan, title: str) -> AbstractContextManager[Callable[[Frame], None]]:
-        """Return a context that shows the frames of ``plan``'s run one by one."""
+        """Return a context that shows progress from the frames of ``plan``'s run."""
 
     def interruption(self) -> str:
         """Return the signal that ended the measurement, such as ``SIGTERM``, or ""."""
@@ -162,7 +168,7 @@ class LoggingReporter:
 
 
 class Quiet:
-    """Passes on only warnings, for experiments with many launches."""
+    """Passes on only warnings; used for experiments with many launches."""
 
     def __init__(self, reporter: Reporter) -> None:
         self._reporter = reporter

@@ -1,5 +1,5 @@
-"""The result of a check or a measurement: its judged parts, what is stored of them, and stored
-results judged by the current rules.
+"""The result of a check or a measurement: its judged parts, their stored form, and stored results
+judged by the current rules.
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ _OF_RUN = ("run", "confirm")
 def stored_result(
     sections: Sequence[JudgedRun], title: str, command: Sequence[str] = ()
 ) -> StoredResult:
-    """Return what must be stored beside the records to judge and render ``sections`` again."""
+    """Return the data that must be stored with the records to judge and render ``sections``
+    again.
+    """
     return StoredResult(
         title=title,
         wireproof=version(),
@@ -91,7 +93,8 @@ def stored_in(folder: Path) -> StoredResult:
     """Return the parts of the result in ``folder``: from its document, else from the names of its
     launches' folders (results from before ``result.json``; a single launch's folder).
 
-    Raises ``BadInput`` if it holds no result, or a damaged or newer one.
+    Raises ``BadInput`` if it contains no result, or if the result is damaged or newer than this
+    version.
     """
     if folder.is_file():
         raise BadInput(
@@ -114,7 +117,7 @@ def stored_in(folder: Path) -> StoredResult:
             stem = "run" if named[1] in _OF_RUN else named[1]
             launches.setdefault(stem, []).append(path)
     if not launches:
-        raise BadInput(f"{folder} holds no run: {_ASK}.")
+        raise BadInput(f"{folder} contains no run: {_ASK}.")
     return _by_names(launches)
 
 
@@ -151,7 +154,7 @@ def _as_in(run: Run, whole: Claim, folder: Path) -> Run:
 
 
 def merged_records(folder: Path, part: StoredPart) -> Run:
-    """Return the run of one part from its records alone, which ``part.run`` must agree with.
+    """Return the run of one part from its records alone; ``part.run`` must agree with it.
 
     Raises ``BadInput`` for records that are missing or damaged.
     """
@@ -199,7 +202,7 @@ def _record(folder: Path, name: str) -> Path:
         return place
     if folder.name == name and (folder / DOCUMENT).is_file():
         return folder
-    raise BadInput(f"{folder} lacks the records of a launch, {name}: copy the folder as a whole.")
+    raise BadInput(f"{folder} lacks the records of a launch, {name}: copy the complete folder.")
 
 
 def _located(section: JudgedRun, fabric: Fabric | None) -> JudgedRun:
@@ -216,7 +219,7 @@ def _only(run: Run, points: Iterable[int]) -> Run:
     )
 
 
-# --- Judged parts, and what is stored of them.
+# --- Judged parts, and their stored form.
 
 
 PAGE = "report.html"
@@ -229,7 +232,7 @@ class MeasuredPart(NamedTuple):
     outcomes: Sequence[Outcome]
 
     def on_hosts_with(self, standing: Standing | None) -> MeasuredPart:
-        """Add the changes by wireproof that were in force on its hosts."""
+        """Add the changes by wireproof that were in force on the hosts."""
         return self._replace(section=dataclasses.replace(self.section, standing=standing))
 
     def ended(self, how: str) -> bool:
@@ -243,9 +246,9 @@ class MeasuredPart(NamedTuple):
 class Result:
     """Judged parts.
 
-    ``folder``: where records and page are kept, None if nothing is; ``page``: the report, None if
-    there is nothing to show or it could not be written. ``left_open``: why the requested dossier
-    was not made, else "".
+    ``folder``: where records and page are kept, None if nothing is kept; ``page``: the report, None
+    if there is nothing to show or it could not be written. ``left_open``: the reason why the
+    requested dossier was not made, else "".
     """
 
     parts: tuple[MeasuredPart, ...]
@@ -274,8 +277,8 @@ class Result:
 def keep_result(
     parts: Sequence[MeasuredPart], *, title: str, folder: Path, storage: Storage, reporter: Reporter
 ) -> Result:
-    """Write the records and the page into ``folder``, and the result into the history, as
-    ``storage`` asks.
+    """Write the records and the page into ``folder``, and the result into the history, according to
+    ``storage``.
     """
     sections = with_disclosures(
         [part.section for part in parts], folder / SETTINGS, storage.command
@@ -284,7 +287,7 @@ def keep_result(
     if not storage.kept:
         return Result(parts=tuple(parts))
     # New launches are sealed when they end; earlier launches that a resumed check did not repeat
-    # may have been killed before.
+    # may have been killed before they were sealed.
     for place in (folder for section in sections for folder in section.records):
         if not is_tabled(place):
             seal(place)
@@ -300,7 +303,7 @@ def keep_result(
 
 
 def _keep(folder: Path, stored: StoredResult, reporter: Reporter) -> None:
-    """Write the file that names the records of the result, for ``wireproof report``."""
+    """Write the file that lists the records of the result, for ``wireproof report``."""
     try:
         write_result(folder, stored)
     except OSError as error:

@@ -1,8 +1,8 @@
-"""Stores how a check was called, so that ``wireproof resume FOLDER`` can continue it.
+"""Store the command line of a check, so that ``wireproof resume FOLDER`` can continue it.
 
 Anyone who can create the folder can write this file. It is data: only listed options and variables
-are accepted, and none of them may name a program. Programs of the first call must be given again
-when resuming.
+are accepted, and their values must not name a program. Programs of the first call must be given
+again when resuming.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ not programs.
 STORABLE = frozenset(name for name, row in ROWS.items() if row.stored)
 """Options of a check that a stored run may set."""
 EACH_TIME = frozenset({"out", "seed", "resume", "json"})
-"""Options that each call sets again."""
+"""Options that each call must set again."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class GivenOption:
-    """An option of a command line with its value; ``flag``: as typed."""
+    """An option of a command line with its value; ``flag``: the option as typed."""
 
     name: str
     flag: str
@@ -49,7 +49,7 @@ class GivenOption:
 
     @property
     def names_program(self) -> bool:
-        """Return whether the value can be a program."""
+        """Return whether the value can name a program."""
         row = ROWS.get(self.name)
         return row is not None and row.is_program(str(self.value))
 
@@ -75,9 +75,9 @@ def _absolute(hosts: str) -> str:
 
 
 class Invocation(msgspec.Struct, frozen=True, kw_only=True):
-    """How a check was called, in this process or as ``asked.json`` of its folder holds it.
+    """The command line of a check, from this process or from ``asked.json`` in its folder.
 
-    ``argv`` without the program and without options that name a program; ``again`` has the names of
+    ``argv``: without the program and without options that name a program; ``again``: the names of
     these options. ``environment``: the settings that were not given as options, as variables;
     ``hosts`` in rank order. ``seed``, ``folder`` and ``hosts`` are set when it is stored.
     """
@@ -102,7 +102,7 @@ class Invocation(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def on(self, hosts: Sequence[str]) -> Invocation:
-        """Return the same invocation for these hosts."""
+        """Return the same invocation with these hosts."""
         words = list(self.argv)
         if "--hosts" in words:
             words[words.index("--hosts") + 1] = ",".join(hosts)
@@ -135,7 +135,9 @@ def stored_variables(asked: Invocation, reporter: Reporter) -> dict[str, str]:
 
 
 def without_settings(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables without the settings of the measurement: a resumed run has its own."""
+    """Return the variables without the settings of the measurement: a resumed run uses its stored
+    settings.
+    """
     ours = allowed_variables(environment)
     return {name: text for name, text in environment.items() if name not in ours}
 
@@ -149,7 +151,8 @@ def stored_words(verb: str, chosen: Collection[str], options: Sequence[GivenOpti
     for name in sorted(chosen):
         if name not in STORABLE | EACH_TIME:
             raise BadInput(
-                f"{ASKED} sets {name}, which a stored run may not set: repeat the command yourself."
+                f"{ASKED} sets {name}, which a stored run may not set: run the original command"
+                " again."
             )
     for option in options:
         if option.names_program:
@@ -169,7 +172,7 @@ def programs_again(asked: Invocation, programs: Mapping[str, str]) -> list[str]:
 
 
 def _given_again(name: str, value: str = "") -> BadInput:
-    """Return the error that asks for a program of the first call."""
+    """Return the error that requests a program of the first call."""
     seen = f" ({value[:200]!r} the first time)" if value else ""
     return BadInput(
         f"the check was started with --{name}{seen}, which names a program that a stored run may"
@@ -178,8 +181,8 @@ def _given_again(name: str, value: str = "") -> BadInput:
 
 
 def remember(folder: Path, invocation: Invocation, seed: int, hosts: Sequence[str]) -> None:
-    """Store how this process was called in the result's folder, unless that is stored already
-    (because it resumes).
+    """Store the command line of this process in the result's folder, unless a command line is
+    already stored there (when resuming).
     """
     path = folder / ASKED
     if os.path.lexists(path):
@@ -195,17 +198,17 @@ def remember(folder: Path, invocation: Invocation, seed: int, hosts: Sequence[st
 
 
 def how_to_go_on(folder: Path) -> str:
-    """Return the command that measures what an interrupted run in ``folder`` lacks."""
+    """Return the command that measures the missing points of an interrupted run in ``folder``."""
     name = shlex.quote(str(folder))
     if (folder / ASKED).is_file():
-        return f"`wireproof resume {name}` measures what is missing"
+        return f"`wireproof resume {name}` measures the missing points"
     return f"the same command with --resume --out {name} continues it"
 
 
 def recall(folder: Path) -> Invocation:
-    """Load how the run in ``folder`` was called.
+    """Load the command line of the run in ``folder``.
 
-    Raises ``BadInput`` if that is unknown or the subcommand cannot be resumed.
+    Raises ``BadInput`` if it is unknown or the subcommand cannot be resumed.
     """
     path = folder / ASKED
     if not folder.is_dir():
@@ -214,7 +217,7 @@ def recall(folder: Path) -> Invocation:
         asked = decode_json(read_bounded(path, _LARGEST, follow=False), Invocation)
     except FileNotFoundError:
         raise BadInput(
-            f"{folder} does not say which command made it (no {ASKED}): if it is a result,"
+            f"{folder} does not state which command created it (no {ASKED}): if it is a result,"
             f" repeat that command with --resume --out {folder}."
         ) from None
     except OSError as error:
@@ -225,7 +228,7 @@ def recall(folder: Path) -> Invocation:
         ) from error
     if not asked.argv or asked.argv[0] not in RESUMABLE:
         raise BadInput(
-            f"{path} does not hold a subcommand that can be resumed ({', '.join(RESUMABLE)})."
+            f"{path} contains no subcommand that can be resumed ({', '.join(RESUMABLE)})."
         )
     if not 0 <= asked.seed < 1 << 63 or any(name not in PROGRAMS for name in asked.again):
         raise BadInput(f"{path} is damaged: its seed or its option names are invalid.")
@@ -233,7 +236,7 @@ def recall(folder: Path) -> Invocation:
 
 
 def stored_seed(folder: Path) -> int | None:
-    """Return the seed that the run in ``folder`` started with, or None."""
+    """Return the seed with which the run in ``folder`` started, or None."""
     try:
         return recall(folder).seed
     except BadInput:
@@ -248,7 +251,7 @@ def _seed_of_plan(folder: Path) -> int | None:
     return None
 
 
-# --- The folder that a job's records and page are written to: private to the current user.
+# --- The folder for a job's records and page, which is private to the current user.
 
 
 @contextlib.contextmanager
@@ -265,7 +268,7 @@ def result_folder(storage: Storage, name: str, reporter: Reporter) -> Iterator[P
             try:
                 yield Path(scratch)
             except KeyboardInterrupt:
-                reporter.warn("no measurement is kept: give --out to keep them.")
+                reporter.warn("the measurements are not stored: give --out to keep them.")
                 raise
         return
     out = _opened(storage, name, reporter)
@@ -273,7 +276,7 @@ def result_folder(storage: Storage, name: str, reporter: Reporter) -> Iterator[P
         yield out
     except KeyboardInterrupt:
         if any(out.iterdir()):
-            reporter.warn(f"what was measured is kept in {out}; {how_to_go_on(out)}.")
+            reporter.warn(f"the measurements so far are kept in {out}; {how_to_go_on(out)}.")
         raise
     finally:
         with contextlib.suppress(OSError):
@@ -297,13 +300,13 @@ def _opened(storage: Storage, name: str, reporter: Reporter) -> Path:
         raise BadInput(f"{out} is not a folder: give another --out.") from error
     except OSError as error:
         raise CouldNotMeasure(
-            f"the folder {out} cannot be made: {error.strerror}. Give another --out."
+            f"the folder {out} cannot be created: {error.strerror}. Give another --out."
         ) from error
     return out
 
 
 def _private(out: Path, reporter: Reporter, *, change: bool) -> None:
-    """Create the folder, or take over an existing folder of the same user, with mode 0700.
+    """Create the folder, or use an existing folder of the same user, with mode 0700.
 
     Raises ``BadInput`` if it belongs to another user.
 

@@ -1,6 +1,6 @@
-"""What each job is asked to do: one frozen value per job, built once from the options and settings
-of the command line or by a Python caller. A Slurm job that it requests is queued with its state
-reported, and always released.
+"""The specifications of the jobs: one frozen value per job, built once from the options and
+settings of the command line or by a Python caller. While a requested Slurm job is queued, its state
+is reported; it is always released.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 DEFAULT_LIMIT_S = 600.0
 LONGEST_WAIT_S = 3600.0
 AGAIN_S = 60.0
-"""Seconds after which an unchanged state is reported again: keeps the log of a long wait short."""
+"""Time in seconds after which an unchanged state is reported again; long, to keep the log of a long
+wait short.
+"""
 
 
 def job_request(options: Options) -> JobRequest:
@@ -43,7 +45,7 @@ def job_request(options: Options) -> JobRequest:
     """
     nodes, named = options.nodes, options.job_nodelist
     if nodes is None and not named:
-        raise BadInput("--slurm needs -N (how many nodes), or --nodelist (which).")
+        raise BadInput("--slurm needs -N (the number of nodes), or --nodelist (their names).")
     hosts = parse_hosts(named) if named else ()
     if (nodes or len(hosts)) == 1:
         raise BadInput("one node has no partner: request two or more with -N.")
@@ -63,7 +65,7 @@ def job_request(options: Options) -> JobRequest:
 
 
 def job_of(options: Options) -> JobRequest | None:
-    """Return the job that ``--slurm`` asks for.
+    """Return the job that ``--slurm`` requests.
 
     Raises ``BadInput`` if options of a job are given without it.
     """
@@ -76,7 +78,7 @@ def job_of(options: Options) -> JobRequest | None:
     ]
     if given:
         names = ", ".join(sorted(given))
-        raise BadInput(f"{names} is for a job that --slurm asks for: give --slurm, too.")
+        raise BadInput(f"{names} applies to a job that --slurm requests: also give --slurm.")
     return None
 
 
@@ -101,7 +103,7 @@ def state_teller(reporter: Reporter) -> Callable[[JobState], None]:
 
 
 def _slurm_of(lab: str) -> tuple[Lab, LabSlurm]:
-    """Open a lab and its Slurm, which only processes inside the lab's nodes can reach."""
+    """Open a lab with its Slurm, which can be reached only from inside the lab's nodes."""
     from wireproof.lab.cluster import open_lab
     from wireproof.lab.slurm import open_slurm
 
@@ -113,12 +115,12 @@ def _slurm_of(lab: str) -> tuple[Lab, LabSlurm]:
 
 
 def _environment(lab: str | None) -> tuple[tuple[str, str], ...]:
-    """Return the variables with which a lab's Slurm is reached; none outside a lab."""
+    """Return the variables that are needed to reach a lab's Slurm; none outside a lab."""
     return tuple(_slurm_of(lab)[1].environment().items()) if lab is not None else ()
 
 
 def _through(lab: str | None) -> tuple[str, ...]:
-    """Return the words in front of Slurm's commands: in a lab they run inside a node."""
+    """Return the words to put in front of Slurm's commands, which in a lab run inside a node."""
     if lab is None:
         return ()
     cluster, slurm = _slurm_of(lab)
@@ -127,7 +129,7 @@ def _through(lab: str | None) -> tuple[str, ...]:
 
 
 def imagined_target(asked: Options, request: JobRequest) -> Target:
-    """Return the target that the job would give, with made-up names for nodes that are not known
+    """Return the target that the job would provide, with made-up names for nodes that are not known
     yet.
     """
     hosts = request.hosts or tuple(f"node{number}" for number in range(1, request.nodes + 1))
@@ -136,13 +138,13 @@ def imagined_target(asked: Options, request: JobRequest) -> Target:
 
 
 def _same_nodes(request: JobRequest, resumed: Path | None, reporter: Reporter) -> JobRequest:
-    """Request the nodes that a resumed run started on by name, because the run must continue
+    """Request by name the nodes on which a resumed run started, because the run must continue
     there.
     """
     if resumed is None or request.hosts or not (resumed / ASKED).is_file():
         return request
     hosts = parse_hosts(",".join(recall(resumed).hosts), repeats=True)
-    reporter.say(f"the run started on {fold_hosts(hosts)}: requesting a job on these nodes")
+    reporter.say(f"the run was started on {fold_hosts(hosts)}: requesting a job on these nodes")
     return dataclasses.replace(request, hosts=hosts, nodes=len(hosts))
 
 
@@ -189,7 +191,7 @@ class _Job(Options):
 
     @classmethod
     def of(cls, options: Options, storage: Storage, **more: Any) -> Self:
-        """Build the job that the options ask for; ``more`` sets further fields.
+        """Build the job from the options; ``more`` sets further fields.
 
         Raises ``BadInput``.
         """
@@ -203,9 +205,9 @@ class _Job(Options):
 class CheckSpecification(_Job):
     """A check of several hosts, or of this machine.
 
-    ``request``: a Slurm job to request, whose nodes are the hosts. ``faults``: of the model.
-    ``until``: the time (monotonic, s) after which no launch continues. ``invocation``: what
-    ``wireproof resume`` needs.
+    ``request``: a Slurm job to request, whose nodes are the hosts. ``faults``: faults of the model.
+    ``until``: the time (monotonic, s) after which no launch continues. ``invocation``: the command
+    line that ``wireproof resume`` needs.
     """
 
     faults: tuple[ModelFault, ...] = ()

@@ -1,5 +1,5 @@
-"""Queries a history: its results, changes over time, when each node was proven, and what can be
-pruned.
+"""Query a history: its results, changes over time, the time at which each node was proven, and the
+results that can be pruned.
 """
 
 import math
@@ -39,7 +39,7 @@ _GOOD = 5  # good results of each fingerprint that are never pruned
 _LAST = 20
 _SKEW_S = 300.0  # difference between the clocks of a cluster
 _ALPHA = 0.01
-_FLOOR = 0.005  # results vary by at least half a per cent, even if a few agree by chance
+_FLOOR = 0.005  # results vary by at least 0.5 %, even if a few agree by chance
 _NEAR = 2  # results around a change that are searched for changed conditions
 
 
@@ -92,9 +92,9 @@ def _series(known: Sequence[Entry]) -> dict[_Series, list[_Row]]:
 
 def trends(known: Sequence[Entry], name: str = "", size: int | None = None) -> list[Trend]:
     """Return each number of each fingerprint over time, with its changes; ``name`` and ``size``
-    restrict them.
+    restrict the series.
 
-    With probability ``_ALPHA`` a series without a change shows one.
+    A series without a change shows a false change with probability ``_ALPHA``.
     """
     return [
         _trend(rows)
@@ -158,9 +158,9 @@ def _change(
 
 
 def _changed(series: Sequence[Entry], at: int, within: tuple[int, int]) -> list[str]:
-    """Return the conditions that differ across the change, if both results know them, and those
-    that changed up to two results away, with the result since which they differ: the position of a
-    change is known only to within a result or two.
+    """Return the conditions that differ across the change, if both results contain them, and those
+    that changed up to two results away, each with the first result that has the new value: the
+    position of a change is known only to within two results.
     """
     here, near = [], []
     first, last = max(within[0], at - 1 - _NEAR), min(within[1] - 1, at + _NEAR)
@@ -181,7 +181,7 @@ def _differing(before: Entry, after: Entry) -> list[str]:
 def newest_of(known: Sequence[Entry]) -> Entry | None:
     """Return the newest measured result that is not dated in the future, or None.
 
-    A host's clock that is ahead would hide all results after it.
+    Otherwise a result of a host whose clock is ahead would hide all later results.
     """
     measured = (entry for entry in reversed(known) if entry.imported is None)
     return next((entry for entry in measured if age_of(entry.measured) is not None), None)
@@ -190,9 +190,9 @@ def newest_of(known: Sequence[Entry]) -> Entry | None:
 def regressions(known: Sequence[Entry]) -> list[Regression]:
     """Compare the newest result with the last good results of its fingerprint.
 
-    A number is worse if it lies below the prediction interval of one more good result, and by more
-    than the practical threshold. The intervals of all numbers together hold 95 %. Return nothing if
-    there are fewer than ``GOOD`` good results.
+    A number is worse if it lies below the prediction interval for one more good result, and by more
+    than the practical threshold. The joint coverage of the intervals of all numbers is 95 %. Return
+    nothing if there are fewer than ``GOOD`` good results.
     """
     newest = newest_of(known)
     if newest is None:
@@ -214,8 +214,8 @@ def standing(
     """Return the verdict on the newest result.
 
     ``fail``: it is worse than the good results before it; if these are too few, it does not pass
-    and its stretch is worse than the stretch before. ``inconclusive``: there is nothing to compare
-    it with, or a number fell before those results and has stayed low.
+    and a number is worse since its last change. ``inconclusive``: there is nothing to compare it
+    with, or a number fell before those results and has stayed low.
     """
     newest = newest_of(known)
     if newest is None:
@@ -228,7 +228,9 @@ def standing(
 
 
 def since_good(known: Sequence[Entry]) -> tuple[str, list[str]]:
-    """Return the last good result before the newest, and the conditions that differ since."""
+    """Return the last good result before the newest, and the conditions that differ between the
+    two.
+    """
     newest, good = newest_of(known), good_before(known)
     return (good[-1].id, _differing(good[-1], newest)) if newest and good else ("", [])
 
@@ -245,7 +247,7 @@ def good_before(known: Sequence[Entry]) -> list[Entry]:
 
 
 def _regression(number: Number, past: Sequence[float], z: float) -> Regression:
-    """Compare a number with Student's prediction interval of one more value."""
+    """Compare a number with Student's prediction interval for one more value."""
     from wireproof.locate.significance import as_student
 
     count, middle = len(past), fmean(past)
@@ -307,8 +309,8 @@ def age_of(measured: str) -> float | None:
 
 def least_proven(root: Path, hosts: Sequence[str], count: int) -> tuple[str, ...]:
     """Return the ``count`` hosts of ``hosts`` that were proven longest ago or never, in the order
-    of ``hosts``. A host that did not pass waits until the others had their turn, so that nodes that
-    are down do not block the rest. A missing history proves no host.
+    of ``hosts``. A host that did not pass is chosen only after the others, so that nodes that are
+    down do not block the rest. Without a history, no host counts as proven.
     """
     known = entries(root) if (root / INDEX).is_dir() else []
     tried = {
@@ -329,8 +331,8 @@ def least_proven(root: Path, hosts: Sequence[str], count: int) -> tuple[str, ...
 
 def prunable(known: Sequence[Entry], *, days: float, now: float, logs: bool = False) -> list[Entry]:
     """Return results older than ``days``, except those that a comparison needs: the last good
-    results of each fingerprint, and the last pass of each node. Logs, which may be old when they
-    are added, are not included unless ``logs`` is set.
+    results of each fingerprint, and the last pass of each node. Logs are included only if ``logs``
+    is set, because they may already be old when they are added.
     """
     if not logs:
         known = [entry for entry in known if entry.imported is None]
@@ -357,9 +359,9 @@ def _when(entry: Entry) -> float:
 
 
 def prune(root: Path, chosen: Sequence[Entry]) -> list[str]:
-    """Remove the folders of these results, if they are folders of ours, then remove the results
-    from the index. Return a sentence for each folder that was not removed. A result whose folder
-    could not be removed stays in the index.
+    """Remove the folders of these results, if wireproof created them, then remove the results from
+    the index. Return a sentence for each folder that was not removed. A result whose folder could
+    not be removed stays in the index.
     """
     stay, forget = [], []
     for entry in chosen:
@@ -379,8 +381,8 @@ def prune(root: Path, chosen: Sequence[Entry]) -> list[str]:
 
 def _removed(folder: Path, entry: Entry) -> bool:
     """Remove the folder of a result if it exists; return False, and remove nothing, if it is not a
-    result. The folder that was inspected is the folder that is removed: the owner of the parent
-    folder could exchange it in between.
+    result. The parent folder is held open, because its owner could otherwise replace the folder
+    after the inspection.
     """
     with held_folder(folder.parent) as results:
         held = folder if results is None else Path(f"/proc/self/fd/{results}") / folder.name
@@ -395,7 +397,7 @@ def _removed(folder: Path, entry: Entry) -> bool:
 
 
 def _is_ours(folder: Path, entry: Entry) -> bool:
-    """Return whether the folder holds what wireproof stored there: a result, or a single log."""
+    """Return whether the folder contains a stored result, or only an imported log."""
     if entry.imported is not None:
         return [path.name for path in folder.iterdir()] == [LOG]
     return read_result(folder) is not None

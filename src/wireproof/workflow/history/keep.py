@@ -1,4 +1,4 @@
-"""Stores results in a history, each folder either completely or not at all."""
+"""Store results in a history, each folder either completely or not at all."""
 
 import contextlib
 import errno
@@ -30,9 +30,9 @@ from wireproof.workflow.conditions import conditions, listed, setting_values
 def whole_folder(place: Path) -> Iterator[Path]:
     """Yield a temporary name to build the folder under.
 
-    It is renamed to ``place`` at the end, and removed after an error or an interrupt; leftovers of
-    a killed process are removed a day later. If another process creates ``place`` first, that
-    folder wins. Raises ``CouldNotMeasure``.
+    The folder is renamed to ``place`` at the end, and removed after an error or an interrupt;
+    leftovers of a killed process are removed a day later. If another process creates ``place``
+    first, the folder of that process is kept. Raises ``CouldNotMeasure``.
     """
     fresh = place.with_name(f".{place.name}.{secrets.token_hex(3)}")
     try:
@@ -57,7 +57,7 @@ _ABANDONED_S = 86400.0
 
 
 def _sweep(results: Path, folder: int | None) -> None:
-    """Remove this user's drafts that no process writes to any more."""
+    """Remove this user's drafts to which no process writes any more."""
     for name in filter(_DRAFT.fullmatch, os.listdir(results) if folder is not None else ()):
         with contextlib.suppress(OSError):
             found = os.stat(name, dir_fd=folder, follow_symlinks=False)

@@ -41,10 +41,9 @@ _LONGEST_NAME = 80
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LogClaims:
-    """What the user claims about logs, as typed.
+    """The user's claims about logs, as typed.
 
-    ``measured``: "" for the date in the log or of its file; ``hosts``: "" for the hosts that the
-    log names.
+    ``measured``: "" for the date in the log or of its file; ``hosts``: "" for the hosts in the log.
     """
 
     link: str | None = None
@@ -66,16 +65,16 @@ class Log:
 def read_log(path: Path, claims: LogClaims) -> Log:
     """Read and judge a log.
 
-    Raises ``BadInput`` if it holds no results, cannot be read or is larger than 16 MiB, or if the
-    claims are not understood.
+    Raises ``BadInput`` if it contains no results, cannot be read or is larger than 16 MiB, or if
+    the claims cannot be parsed.
     """
     data, changed = _contents(path)
     name = clean(path.name, _LONGEST_NAME)
     document = judge(data, name=str(path), **_judged_by(claims))
     if not any(table.points for table in document.series):
         raise BadInput(
-            f"{path} holds no number of a benchmark, so there is nothing to keep: `wireproof judge`"
-            " tells what it is."
+            f"{path} contains no result of a benchmark, so there is nothing to store: `wireproof"
+            " judge` shows what the file is."
         )
     measured, dated = _when(claims, data, changed)
     named = {clean(name, _LONGEST_NAME) for table in document.series for name in table.hosts}
@@ -106,7 +105,7 @@ def _judged_by(claims: LogClaims | Imported) -> Claims:
 
 
 def _contents(path: Path) -> tuple[bytes, datetime]:
-    """Return the bytes of a file and the time of its last change."""
+    """Return the content of a file and the time of its last change."""
     try:
         data = read_bounded(path, _LARGEST)
         changed = path.stat().st_mtime
@@ -153,7 +152,7 @@ def _entry(imported: Imported, measured: datetime, document: JudgementDocument) 
 def _numbers(series: Sequence[JudgedSeries]) -> list[Claimed]:
     """Return the headline number of each row, except for tables that are off the wire.
 
-    Slow numbers are kept: a trend without them would hide a loss.
+    Slow results are kept: a trend without them would hide a loss.
     """
     values_of: dict[tuple[str, int, Literal["ns", "bytes_per_s"], int], list[float]] = {}
     for table in series:
@@ -204,7 +203,7 @@ def _name(table: JudgedSeries) -> str:
 
 
 def add_log(root: Path, log: Log) -> Entry:
-    """Store a copy of the log, completely or not at all, and its entry.
+    """Store a copy of the log, completely or not at all, and its index entry.
 
     Adding the same log again replaces its entry. Raises ``CouldNotMeasure`` if the history cannot
     be written, and ``BadInput`` if its path leads outside of the history.
@@ -244,7 +243,7 @@ def judged_again(root: Path, entry: Entry, imported: Imported) -> JudgementDocum
     return judge(data, name=clean(imported.file, _LONGEST_NAME), **_judged_by(imported))
 
 
-# --- Adds existing results, and logs of other programs, to a history.
+# --- Add existing results, and logs of other programs, to a history.
 
 _LARGEST_SOURCE = 256 << 20
 
@@ -255,13 +254,13 @@ def add_all(
     """Yield the entry of each source, a result's folder or a log; ``claims`` apply to the logs.
 
     Every log is read before anything is written. Raises ``BadInput`` for a log without results and
-    for claims without a log, and as ``add`` does.
+    for claims without a log; otherwise errors are those of ``add``.
     """
     logs = {path: read_log(path, claims) for path in sources if not path.is_dir()}
     if claims != LogClaims() and not logs:
         raise BadInput(
             "--link, --path, --mtu, --pcie, --hosts and --measured describe logs: a result of"
-            " wireproof holds these facts already."
+            " wireproof already contains these facts."
         )
     for path in sources:
         yield add_log(root, logs[path]) if path in logs else add(root, path, reporter)

@@ -1,4 +1,4 @@
-"""``wireproof ladder``: finds the layer between the wire and the job at which time or rate is
+"""``wireproof ladder``: find the layer between the wire and the job at which time or rate is
 lost.
 """
 
@@ -55,7 +55,7 @@ KeptLadder = tuple[Ladder, Path | None]
 def run_ladder(
     wanted: LadderSpecification, reporter: Reporter, environment: Mapping[str, str]
 ) -> KeptLadder:
-    """Measure every layer in every round, and report at which step time or rate is lost.
+    """Measure every layer in every round, and report the step at which time or rate is lost.
 
     ``environment``: where to look for an allocation. Raises ``BadInput`` before anything is
     started, and ``CouldNotMeasure`` if no layer, or a requested layer, cannot be measured.
@@ -85,7 +85,7 @@ def plan_ladder(
 class _Ladder(Bench[Round]):
     """The layers of one ladder; an arm is a layer's index in ``LAYERS``.
 
-    ``stack``: holds what perftest needs.
+    ``stack``: keeps the resources that perftest needs until the ladder ends.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class _Ladder(Bench[Round]):
         self._poorer: set[LayerName] = set()
 
     def measure(self) -> tuple[KeptLadder, Stopped]:
-        """Measure all rounds, or those before an interruption, and return their answer."""
+        """Measure all rounds, or those before an interruption, and return the answer."""
         say_all(self._target.notes, self._reporter)
         names = ", ".join(layer.title for layer in self._layers)
         rounds = self._wanted.rounds or enough_rounds(len(self._layers) - 1)
@@ -141,7 +141,7 @@ class _Ladder(Bench[Round]):
         self._failed.append((place.round_, layer, error))
 
     def after(self, experiment: Experiment[Round]) -> Design:
-        """Leave out layers that cannot be measured; add raw verbs if the NIC has them."""
+        """Leave out layers that cannot be measured; add raw verbs if the NIC supports them."""
         if len(self._failed) == len(self._layers):
             raise self._failed[0][2]
         self._leave_out()
@@ -150,7 +150,7 @@ class _Ladder(Bench[Round]):
         return self._with_layers(experiment.design)
 
     def _leave_out(self) -> None:
-        """Drop a layer that fails in the first round; afterwards a layer may miss one round."""
+        """Drop a layer that fails in the first round; in later rounds a layer may fail once."""
         for number, layer, error in self._failed:
             if number == 0:
                 self._is_missing(layer.name, layer.title, error)
@@ -163,8 +163,8 @@ class _Ladder(Bench[Round]):
         self._failed = []
 
     def _look_for_verbs(self) -> None:
-        """Replace the kernel's sockets at the bottom by raw verbs, if the claimed NIC has them and
-        perftest is installed.
+        """Replace the kernel's sockets at the bottom by raw verbs, if the claimed NIC supports
+        verbs and perftest is installed.
         """
         wanted = self._wanted
         if wanted.mpi.plays_hosts or (wanted.layers and "verbs" not in wanted.layers):
@@ -214,7 +214,7 @@ class _Ladder(Bench[Round]):
         return ladder, place
 
     def _measured(self, rounds: int) -> tuple[list[Layer], list[Rung]]:
-        """Return every layer, and the fitted lines of those whose path is proven."""
+        """Return every layer, and the fitted lines of the layers with a proven path."""
         layers: list[Layer] = []
         rungs: list[Rung] = []
         for layer in self._layers:
@@ -261,8 +261,8 @@ class _Ladder(Bench[Round]):
         )
 
     def _attainable(self) -> float | None:
-        """Return the goodput that the link allows for large messages in bytes/s; the link is
-        claimed or as the ports report it.
+        """Return the goodput in bytes/s that the link allows for large messages; the link is the
+        claimed link or else the link that the ports report.
         """
         parts = [part for layer in self._layers if (part := layer.part()) is not None]
         limits = parts[0].section.limits if parts and not self._wanted.mpi.plays_hosts else None
@@ -296,7 +296,7 @@ def layers_of_hosts(
 ) -> list[AnyLayer]:
     """Return the layers from the wire up, without starting anything. Raises ``BadInput``."""
     if "application" in wanted.names and not (wanted.pattern or wanted.command):
-        raise BadInput("--layers: give the application as a --pattern or as a command after --.")
+        raise BadInput("--layers: give the application as --pattern or as a command after --.")
     others = ("verbs", "application") if wanted.command else ("verbs",)
     launched = [name for name in wanted.names if name not in others]
     layers: list[AnyLayer] = [LaunchedLayer(name, wanted, folder, environment) for name in launched]
@@ -323,12 +323,12 @@ def layers_of_hosts(
 
 
 def check_hosts(target: Target, *, played: bool) -> None:
-    """Raise ``BadInput`` unless there are two hosts; the options make sure that they differ."""
+    """Raise ``BadInput`` unless there are two hosts; the options ensure that they differ."""
     if not target.hosts and played:
         return
     count = len(target.hosts)
     if count != 2:
-        given = f"{count} were given" if count else "none was given"
+        given = f"{count} were given" if count else "no host was given"
         raise BadInput(f"a ladder measures between two hosts, but {given}: give --hosts A,B.")
 
 
@@ -340,8 +340,9 @@ def where_of(target: Target) -> str:
 
 
 def rdma_device(layers: Sequence[AnyLayer], target: Target) -> tuple[str, str]:
-    """Return the RDMA device of the claimed NIC, which both hosts have under the same name, and the
-    second host's address on it ("" without one). Raises ``CouldNotMeasure`` if there is none.
+    """Return the RDMA device of the claimed NIC, which must have the same name on both hosts, and
+    the second host's address on it ("" if it has none). Raises ``CouldNotMeasure`` if there is
+    none.
     """
     claimed = target.nics[0] if target.nics else ""
     hosts = next(
@@ -349,8 +350,8 @@ def rdma_device(layers: Sequence[AnyLayer], target: Target) -> tuple[str, str]:
     )
     nics = [nic for host in hosts if (nic := _claimed(host, claimed)) is not None]
     if not nics or len(nics) < len(hosts):
-        named = claimed or "no active port"
-        raise CouldNotMeasure(f"raw verbs: {named} is not an RDMA device of both hosts.")
+        named = claimed or "the first active port"
+        raise CouldNotMeasure(f"raw verbs: {named} is not an RDMA device on both hosts.")
     devices = {nic.rdma.device for nic in nics if nic.rdma is not None}
     if len(devices) > 1:
         names = ", ".join(sorted(devices))
@@ -363,8 +364,8 @@ def rdma_device(layers: Sequence[AnyLayer], target: Target) -> tuple[str, str]:
 
 
 def _claimed(host: Host, name: str) -> Nic | None:
-    """Return the claimed NIC of a host if it is an RDMA device; without a claim the first active
-    one.
+    """Return the claimed NIC of a host if it is an RDMA device; without a claim, the first active
+    device.
     """
     if name:
         nic = port_called(host.nics, name)

@@ -1,4 +1,4 @@
-"""The layers that other programs measure: perftest's raw verbs, and a command of the user."""
+"""The layers that other programs measure: raw verbs with perftest, and the user's command."""
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
@@ -89,10 +89,11 @@ class CommandedLayer:
             self._keep(f"{self.name}-{number + 1}-{at + 1}.json", asked, proved)
         if not times and not windowed:
             raise CouldNotMeasure(
-                f"{self.title}: the command's output has no known table of sizes: put {SIZE_WORD}"
-                " where it takes the size, and give --metric."
+                f"{self.title}: the command's output contains no known table of sizes: put"
+                f" {SIZE_WORD} in place of the size in the command, and give --metric."
             )
-        # Runs of small messages move too few bytes to be seen, so the other runs decide.
+        # Runs of small messages move too few bytes to be visible in the counters, so the other runs
+        # decide.
         self._proofs.append(worst_proof(proofs - {"unproven"}))
         return Round(times, max(windowed, default=None))
 
@@ -127,12 +128,12 @@ class CommandedLayer:
         return self.title
 
     def how(self) -> str:
-        """Return the program of a round."""
+        """Return the name of the program that measures this layer."""
         words = " ".join(self._runs[0].proof.argv)
         return words if len(words) <= 80 else f"{words[:77]}..."
 
     def waited(self) -> float | None:
-        """Return None: no time is counted during which a process waited for a processor."""
+        """Return None: the time during which a process waited for a processor is not measured."""
         return None
 
     def proof(self) -> Proof:
@@ -140,13 +141,15 @@ class CommandedLayer:
         return worst_proof(self._proofs)
 
     def part(self) -> MeasuredPart | None:
-        """Return None: `report` judges no part of a command; its proofs are stored separately."""
+        """Return None: a command has no part that `report` could judge; its proofs are stored
+        separately.
+        """
         return None
 
 
 def _times(series: Sequence[Series]) -> dict[int, float]:
-    """Return the time of one message by size, for tables in which each message waits for the
-    previous one.
+    """Return the time of one message in ns by size, from tables in which each message waits for the
+    previous message.
     """
     times: dict[int, float] = {}
     for table in series:
@@ -172,7 +175,7 @@ def _of_number(asked: Asked, size: int, proved: ProvedCommand, title: str) -> Se
     time_ns = reader(proved.output.decode("utf-8", "replace")) if reader is not None else None
     if time_ns is None or not 0.0 < time_ns < float("inf"):
         raise CouldNotMeasure(
-            f"{title}: --metric finds no positive time in the output for {quantity.size(size)}."
+            f"{title}: --metric found no positive time in the output for {quantity.size(size)}."
         )
     point = SeriesPoint(
         message_bytes=size, time_ns=time_ns, goodput_bytes_per_s=size / time_ns * _NS_PER_S
@@ -231,9 +234,9 @@ def raw_verbs(
     folder: Path | None,
     stack: ExitStack,
 ) -> CommandedLayer:
-    """Return perftest's RDMA write between the hosts: half round trips of all sizes in one run (or
-    one run for each of ``sizes``), and the rate of the largest. ``place``: the RDMA device, and the
-    second host's address on it.
+    """Return the layer of perftest's RDMA write between the hosts: half round trips of all sizes in
+    one run (or in one run for each of ``sizes``), and the rate of the largest size. ``place``: the
+    RDMA device and the second host's address on it.
 
     Raises ``CouldNotMeasure`` if perftest is not installed.
     """

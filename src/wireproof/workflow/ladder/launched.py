@@ -29,7 +29,9 @@ from wireproof.workflow.specification import MeasureSpecification
 from wireproof.workflow.target import Target
 
 BUDGET_S = 0.05
-"""Default time of one point. It is short because rounds differ more than repetitions in a round."""
+"""Default time of one point. It is short because the variation between rounds is larger than within
+a round.
+"""
 _SIZES = (8, 64, 512, 4096, 16384, 65536, 262144, 1 << 20, 4 << 20)
 _LONGEST_NS = 1e7
 _UNKNOWN_RATE = 1e9
@@ -44,8 +46,8 @@ _TITLES: Mapping[LayerName, str] = {
 
 
 def sizes_for(rate_bits_per_s: float | None) -> tuple[int, ...]:
-    """Return small sizes for the start-up time and large sizes for the rate; a message takes at
-    most 10 ms.
+    """Return small sizes for the start-up time and large sizes for the rate; the largest message
+    takes at most 10 ms.
     """
     byte_ns = 8e9 / (rate_bits_per_s or _UNKNOWN_RATE)
     return tuple(size for size in _SIZES if size <= 65536 or size * byte_ns <= _LONGEST_NS)
@@ -95,7 +97,9 @@ class LaunchedLayer:
         return MeasureSpecification.of(asked, Storage(), pattern=pattern, method=self._method)
 
     def run(self, number: int, seed: int, reporter: Reporter) -> Round:
-        """Return times by size of one round. Raises ``CouldNotMeasure`` if a size has none."""
+        """Return times by size of one round. Raises ``CouldNotMeasure`` if the time of a size is
+        missing.
+        """
         folder = self._folder / f"{self.name}-{number + 1}"
         points = self._rounds.run(number, seed, folder, reporter).run.points
         times = [(point, time_ns) for point in points if (time_ns := time_of(point)) is not None]
@@ -116,7 +120,7 @@ class LaunchedLayer:
         return PlannedLayer(name=self.name, title=self.title, commands=[line])
 
     def part(self) -> MeasuredPart:
-        """Return all rounds as one judged run, in which rounds with few bytes support each other's
+        """Return all rounds as one judged run, so that rounds with few bytes support each other's
         proof.
         """
         if self._part is None:
@@ -129,7 +133,7 @@ class LaunchedLayer:
         return f"{self.title} {fabric.provider}" if fabric is not None else self.title
 
     def how(self) -> str:
-        """Return what was measured, over which library."""
+        """Return the measured pattern and the library that it used."""
         hosts = self.hosts
         library = hosts[0].library.split("\n")[0][:80] if hosts and hosts[0].library else ""
         pattern = self._rounds.prepared.points[0].pattern
@@ -149,13 +153,15 @@ class LaunchedLayer:
 
     @property
     def hosts(self) -> list[Host]:
-        """Return where the ranks ran, with their NICs; empty before the first round."""
+        """Return the hosts on which the ranks ran, with their NICs; empty before the first
+        round.
+        """
         return self._rounds.sections[0].run.hosts if self._rounds.sections else []
 
 
 def path_of(judgement: Judgement) -> Proof:
-    """Return ``on-wire`` if every point that shows a path shows the wire, and the largest size
-    does.
+    """Return ``on-wire`` if every point whose path is known used the wire, including the largest
+    size.
     """
     every = results(judgement)
     largest = max((point.message_bytes for point in every), default=0)
@@ -181,13 +187,13 @@ def _streams(point: PointRecord) -> bool:
     return point.pattern == _STREAM
 
 
-# --- The request to a ladder.
+# --- The specification of a ladder.
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ModelStep:
-    """A step of the model: the additional cost of ``layer`` and all layers above it, compared with
-    the layer below.
+    """A step of the model: the additional cost of ``layer``, and of all layers above it, over the
+    layer below.
     """
 
     layer: LayerName
@@ -205,8 +211,8 @@ class ModelStep:
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LadderSpecification:
     """``layers``: if empty, all layers that can be measured here; otherwise exactly these, and a
-    layer that cannot be measured is an error. ``rounds``: None for as many as all steps need for a
-    decision. ``smallest``: a smaller loss counts as none.
+    layer that cannot be measured is an error. ``rounds``: None to measure until every step is
+    decided. ``smallest``: a smaller loss is ignored.
 
     The application is a ``pattern`` of wireproof or a ``command``; ``number`` finds the time (ns)
     in the output of a run for one size.
@@ -250,8 +256,8 @@ def methods_of(settings: Options) -> tuple[Method, Method]:
     transport = settings.transport
     if transport not in ("mpi", "model"):
         raise BadInput(
-            f"{settings.source('transport')} chooses one transport, but a ladder compares several:"
-            " leave it out and choose with --layers."
+            f"{settings.source('transport')} selects one transport, but a ladder compares"
+            " several: leave it out and use --layers."
         )
     ofi = dataclasses.replace(settings, transport="ofi", fabric="")
     mpi = dataclasses.replace(
@@ -266,21 +272,21 @@ def layers_of(text: str) -> tuple[LayerName, ...]:
     known = ", ".join(LAYERS)
     for word in words:
         if word not in LAYERS:
-            raise BadInput(f"--layers: there is no layer {word[:40]!r}; there are {known}.")
+            raise BadInput(f"--layers: there is no layer {word[:40]!r}; the layers are {known}.")
     if words and len(set(words)) < 2:
-        raise BadInput("--layers: a step is between two layers: name two or more.")
+        raise BadInput("--layers: a step lies between two layers: give two or more.")
     return tuple(layer for layer in LAYERS if layer in words)
 
 
 def model_step_of(text: str) -> ModelStep:
-    """Parse ``mpi:latency_ns=11000`` (or ``gap_ns_per_byte``), a step of that layer and those
-    above. Raises ``BadInput``.
+    """Parse ``mpi:latency_ns=11000`` (or ``gap_ns_per_byte``), a step at that layer that also
+    affects all layers above. Raises ``BadInput``.
     """
     layer, _, rest = text.partition(":")
     fields = dict(field.strip().partition("=")[::2] for field in rest.split(","))
     try:
         if strange := set(fields) - {"latency_ns", "gap_ns_per_byte"}:
-            raise BadInput(f"there is no {min(strange)[:40]!r}")
+            raise BadInput(f"{min(strange)[:40]!r} is not a parameter")
         return msgspec.convert({"layer": layer.strip(), **fields}, ModelStep, strict=False)
     except (msgspec.ValidationError, BadInput) as error:
         raise BadInput(

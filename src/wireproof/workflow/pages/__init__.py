@@ -1,7 +1,7 @@
-"""Writes a history as pages that any web server, or a browser alone, can show.
+"""Write a history as pages that any web server, or a browser alone, can show.
 
 Expensive pages (a run's report, a comparison, a node's results) are rewritten only if their content
-has changed: the folder keeps a list of its pages, each with a key of its sources.
+has changed: the folder contains a list of its pages, each with a key that identifies its sources.
 """
 
 import contextlib
@@ -90,7 +90,7 @@ RUNS = 50
 _SECONDS = 60.0
 _LARGEST = 64 << 20
 _HEADLINES = (("pingpong", 8), ("stream", 1 << 20))
-"""The numbers of a set that are drawn first."""
+"""The numbers of a set of hosts that are drawn first."""
 _MOST_DRAWN = 8
 _VERDICTS = ("fail", "inconclusive", "never", "pass")
 _PER_NODE = 25
@@ -105,12 +105,12 @@ def write_pages(
     runs: int = RUNS,
 ) -> tuple[Path, int, int]:
     """Write the pages that have changed, and remove those that are obsolete; return the first page
-    and how many were written and kept.
+    and the numbers of pages that were written and kept.
 
     ``folder`` None: the folder ``pages`` of the history ``root``. ``topology``: a description of
     the fabric that replaces those of the results. ``runs``: number of newest results that get a
     report; existing reports stay. Raises ``BadInput`` if ``root`` is not a history, the folder
-    holds something else, or the topology cannot be read, and ``CouldNotMeasure`` if a page cannot
+    contains other files, or the topology cannot be read, and ``CouldNotMeasure`` if a page cannot
     be written.
     """
     refuse_other_than_history(root)
@@ -132,7 +132,7 @@ def write_pages(
 def _opened(place: Path) -> Iterator[int]:
     """Yield the folder's descriptor.
 
-    The folder is created if necessary; a folder that holds something else is refused.
+    The folder is created if necessary; a folder with other files is refused.
     """
     if place.is_symlink():
         raise BadInput(f"{place} cannot be written to: it is a symbolic link.")
@@ -145,7 +145,8 @@ def _opened(place: Path) -> Iterator[int]:
         names = os.listdir(folder)
         if names and STATE not in names:
             raise BadInput(
-                f"{place} holds {names[0][:60]!r} and not pages of a history: give an empty folder."
+                f"{place} contains {names[0][:60]!r}, which is not a page of a history: give an"
+                " empty folder."
             )
         yield folder
     finally:
@@ -164,8 +165,9 @@ class _Site:
         self.mode = 0o644 & ~mask
 
     def _state(self) -> dict[str, str]:
-        """Return the pages of the previous call, each with the key of its sources, "" for a page
-        that is always rewritten; nothing if the list is damaged, so that all pages are rewritten.
+        """Return the pages of the previous call, each with the key of its sources ("" for a page
+        that is always rewritten); return no pages if the list is damaged, so that all pages are
+        rewritten.
         """
         with contextlib.suppress(OSError, ValueError, KeyError, msgspec.MsgspecError):
             data = read_bounded(STATE, _LARGEST, follow=False, folder=self.folder)
@@ -210,11 +212,11 @@ class _Site:
         """Return the folder of an entry. The index allows only plain names. Raises ``BadInput``."""
         folder = Path(self.root) / RESULTS / entry.id
         if not folder.is_dir():
-            raise BadInput(f"the history no longer has the records of {entry.id}.")
+            raise BadInput(f"the history no longer contains the records of {entry.id}.")
         return folder
 
     def _runs(self, newest: int) -> None:
-        """Write the report of each of the newest results and of those that had a report, and the
+        """Write the reports of the newest results and of those that already had a report, and the
         comparison of each with its predecessor in its set.
         """
         last: dict[str, Entry] = {}
@@ -284,7 +286,7 @@ class _Site:
         return framed(document, self.root, TRENDS)
 
     def _lists(self) -> None:
-        """Write the lists, every time, because they show ages."""
+        """Write the lists on every call, because they show ages."""
         board, places = self.board, self.now
         groups = board.groups()
         nodes = sorted(

@@ -1,5 +1,5 @@
-"""Work in a separate process: it has a deadline, its memory is released when it ends, and a library
-that crashes on a damaged file does no other harm.
+"""Run a function in a separate process, which has a deadline, releases its memory when it ends, and
+limits the damage if a library crashes on a damaged file.
 """
 
 import contextlib
@@ -20,8 +20,8 @@ _DONE, _FAILED, _BAD = b"+", b"-", b"!"
 def apart(job: Callable[..., bytes], *given: object, seconds: float) -> bytes:
     """Return what ``job``, a module-level function, returns for ``given``.
 
-    Raises ``CouldNotMeasure`` if it fails, crashes, or has not finished after ``seconds``, and
-    ``BadInput`` if ``job`` does.
+    Raises ``CouldNotMeasure`` if ``job`` fails, crashes, or has not finished after ``seconds``, and
+    ``BadInput`` if ``job`` raises it.
     """
     context = get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
@@ -60,7 +60,7 @@ def _run(
     site: tuple[tuple[CatalogueFile, ...], tuple[CatalogueFile, ...]],
 ) -> None:
     use_site(*site)
-    # DuckDB takes this process for an interactive one, and would draw a progress bar into our data.
+    # DuckDB assumes an interactive process, and would write a progress bar into our data.
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)
     os.close(nothing)
@@ -79,8 +79,8 @@ def _run(
 
 @contextlib.contextmanager
 def _without_current_folder() -> Iterator[None]:
-    """Prevent a new Python from importing modules of the current folder instead of its library
-    (``-c`` puts that folder first).
+    """Prevent a new Python process from importing modules of the current folder instead of its
+    library (``-c`` puts that folder first).
     """
     before = os.environ.get("PYTHONSAFEPATH")
     os.environ["PYTHONSAFEPATH"] = "1"

@@ -1,4 +1,4 @@
-"""Answers the questions of a history's pages from memory."""
+"""Keep the data of a history in memory for its pages."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ VERDICTS: tuple[Verdict, ...] = ("pass", "inconclusive", "fail")
 Unit = Literal["ns", "bytes_per_s"]
 MOST_TROUBLES = 20
 MOST_FABRICS = 3
-"""Maximum number of results whose topologies are joined; the newest wins if they differ."""
+"""Maximum number of results whose topologies are joined; if they differ, the newest is used."""
 
 _BLOCK = 64
-"""Most nodes in one block of the map if no topology groups them."""
+"""Maximum number of nodes in one block of the map if no topology groups them."""
 _UNKNOWN = "no known switch"
 
 
@@ -48,8 +48,8 @@ def grouped(
 ) -> tuple[bool, list[tuple[str, list[str]]]]:
     """Return whether the groups are switches, and the groups with their names, in order.
 
-    They are switches if these are known for at least half of the nodes. Nodes that only the
-    topology names are included.
+    The groups are switches if the switch is known for at least half of the nodes. Nodes that occur
+    only in the topology are included.
     """
     known = sum(node in leaf for node in nodes)
     if leaf and 2 * known >= len(nodes):
@@ -71,10 +71,10 @@ def _span(block: list[str]) -> str:
 
 
 MOST_POINTS = 500
-"""Most points of a series on one page; changes are searched among these."""
+"""Maximum number of points of a series on one page; changes are searched among these points."""
 _NEWEST = 12
 _RECENT = 40
-"""Number of recent results that the newest is compared with."""
+"""Number of recent results with which the newest is compared."""
 
 
 def _lacking(root: Path) -> list[str]:
@@ -97,7 +97,7 @@ class Board:
     nodes, conditions, participants) is stored once, and numbers are columns.
 
     ``entries``: oldest first, without that data. ``leaf``: node to the switch above it.
-    ``troubles``: what could not be read, ``troubled`` in all.
+    ``troubles``: the files that could not be read, ``troubled`` in total.
     """
 
     def __init__(self, root: Path, topology: Mapping[str, str] | None = None) -> None:
@@ -198,8 +198,9 @@ class Board:
 
     @cached_property
     def _last(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-        """Return for each node its last result (-1: none), the verdict there, and the last result
-        that it passed. A result from the future proves nothing about now.
+        """Return for each node its last result (-1: none), the verdict in that result, and the last
+        result in which it passed. A result dated in the future proves nothing about the present
+        state.
         """
         count = len(self.nodes)
         last, proven = (np.full(count, -1, np.int64) for _ in range(2))
@@ -282,7 +283,7 @@ class Board:
         return regressions([self._whole(at) for at in same[-_RECENT:]])
 
     def _whole(self, at: int) -> Entry:
-        """Return an entry with its numbers and conditions restored."""
+        """Return a complete entry, with its numbers and conditions."""
         first, end = np.searchsorted(self._result, [at, at + 1]).tolist()
         return msgspec.structs.replace(
             self.entries[at],

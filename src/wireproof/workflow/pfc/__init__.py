@@ -1,4 +1,6 @@
-"""Priority flow control under load, read before and after it, live or from stored texts."""
+"""Priority flow control under load: counters are read before and after the load, live or from
+stored texts.
+"""
 
 import dataclasses
 import re
@@ -31,7 +33,7 @@ __all__ = ["pfc_report"]
 
 
 _LARGEST = 256 << 20
-_REBOOTED = "it was rebooted between the readings"
+_REBOOTED = "it rebooted between the readings"
 
 
 def record_of(source: Path, *, nic: str = "", seconds: float | None = None) -> PfcRecord:
@@ -72,7 +74,7 @@ def _hosts(source: Path, name: str) -> dict[str, Path]:
     folder = source / name
     if not folder.is_dir():
         raise BadInput(
-            f"{source} has no folder {name}: store the readings before the load in"
+            f"{source} has no folder {name}: store the readings from before the load in"
             f" {source.name}/before and those after it in {source.name}/after."
         )
     found = hosts_in(folder, source.name)
@@ -89,7 +91,7 @@ def _watched(
 ) -> tuple[Watched, list[PfcSettings]]:
     if first is None or second is None:
         when = "before" if first is None else "after"
-        return Watched(host=host, error=f"it has no reading {when} the load"), []
+        return Watched(host=host, error=f"it has no reading from {when} the load"), []
     error = first.error or second.error or _another_boot(first, second)
     if error or second.about is None:
         return Watched(host=host, about=second.about, error=error or "nothing was read"), []
@@ -116,7 +118,9 @@ def _another_boot(first: Stored, second: Stored) -> str:
 
 
 def _times(first: Stored, second: Stored, seconds: float | None) -> tuple[int, int]:
-    """Return both times by ``seconds``, else by the uptimes; equal if neither is known."""
+    """Return both times, from ``seconds`` or else from the uptimes; they are equal if neither is
+    known.
+    """
     if seconds is not None:
         return 0, round(seconds * 1e9)
     if first.uptime_s is not None and second.uptime_s is not None:
@@ -127,7 +131,7 @@ def _times(first: Stored, second: Stored, seconds: float | None) -> tuple[int, i
 def write_snapshot(path: Path, record: PfcRecord) -> None:
     """Store the record. Raises ``BadInput`` if the file exists or cannot be written."""
     if path.exists():
-        raise BadInput(f"{path} exists already: give the snapshot another name.")
+        raise BadInput(f"{path} already exists: give the snapshot another name.")
     try:
         replace_file(path, msgspec.json.encode(record))
     except OSError as error:
@@ -146,14 +150,15 @@ def _single(path: Path, data: bytes) -> str:
     moved = [f"{name.decode()} {int(count):,}" for name, count in found if int(count)]
     shown = ", ".join(moved[:_MOST_SHOWN]) or "no Xoff and no Xon"
     return (
-        f"{path} is one reading of a host's counters, which count since its driver was loaded "
-        f"({shown}): one reading cannot show loss or load. Store one before the load and one "
-        "after it, as before/HOST.txt and after/HOST.txt, and give their folder."
+        f"{path} is one reading of a host's counters, which count from the time when its driver"
+        f" was loaded ({shown}): one reading cannot show loss or load. Store a reading from"
+        " before the load and one from after it, as before/HOST.txt and after/HOST.txt, and give"
+        " their folder."
     )
 
 
 def read_snapshot(path: Path) -> PfcRecord:
-    """Load what ``write_snapshot`` wrote. Raises ``BadInput`` for any other file."""
+    """Load a file that ``write_snapshot`` wrote. Raises ``BadInput`` for any other file."""
     with reading(path):
         data = read_bounded(path, _LARGEST)
     try:
@@ -164,7 +169,7 @@ def read_snapshot(path: Path) -> PfcRecord:
             or f"{path} is not a snapshot of `wireproof pfc` (nor a folder with before and after)."
         ) from error
     if why := _unsound(record):
-        raise BadInput(f"{path} holds an impossible number: {why}.")
+        raise BadInput(f"{path} contains an impossible number: {why}.")
     return record
 
 
@@ -222,9 +227,9 @@ def _check(target: Options, options: Mapping[str, Any]) -> None:
     if options.get("senders") is not None and given:
         raise BadInput(f"--senders is for wireproof's incast, but {given[0]} is given.")
     if options.get("source") is not None and target.hosts:
-        raise BadInput("--from already names the hosts that were read: leave --hosts out.")
+        raise BadInput("--from already contains the hosts that were read: leave out --hosts.")
     if (snapshot := options.get("snapshot")) and snapshot.exists():
-        raise BadInput(f"{snapshot} exists already: give the snapshot another name.")
+        raise BadInput(f"{snapshot} already exists: give the snapshot another name.")
 
 
 _SECONDS = "10s"
@@ -266,7 +271,7 @@ def _of_command(
     environment: Mapping[str, str],
     argv: tuple[str, ...],
 ) -> LiveSpecification:
-    """Return the hosts of the command, as ``prove`` finds them."""
+    """Return the hosts of the command, determined as for ``prove``."""
     lab, node = asked.lab, ""
     entered = entered_node(argv)
     if entered is not None:
@@ -280,7 +285,7 @@ def _of_command(
     return LiveSpecification(target=target, load="command", nic=asked.nic, argv=argv)
 
 
-# --- The judgement of a record, with the headroom that its ports need according to ``plan pfc``.
+# --- Judge a record, with the headroom that its ports need according to ``plan pfc``.
 
 CABLES_M = (3.0, 100.0)
 """Default cable lengths: within a rack and across a hall."""

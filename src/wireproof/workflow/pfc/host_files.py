@@ -1,5 +1,5 @@
 """One host's stored files: a tree as the engine reads it (sys, ethtool), a sosreport's folder, or
-only texts of ``ethtool``.
+only the output of ``ethtool``.
 """
 
 import dataclasses
@@ -50,7 +50,7 @@ def split(text: str) -> dict[str, str]:
 
 
 def _command(line: str) -> str | None:
-    """Return the words of a command typed in this line, ignoring the pipe behind it."""
+    """Return the words of a command typed in this line, without the pipe after it."""
     if len(line) > _LONGEST:
         return None
     match = _COMMAND.fullmatch(line.partition("|")[0].strip())
@@ -58,8 +58,8 @@ def _command(line: str) -> str | None:
 
 
 def counters_of(text: str, nic: str) -> dict[str, int]:
-    """Return the statistics of one interface under the engine's names; the first of equal names
-    counts.
+    """Return the statistics of one interface under the engine's names; if a name occurs twice, the
+    first value is used.
     """
     counters: dict[str, int] = {}
     for line in text.splitlines():
@@ -95,8 +95,8 @@ _ROOTS = ("sys", "proc", "ethtool")
 class Stored:
     """One reading of one host.
 
-    ``texts``: of the commands that show settings, by their words. ``error``: one sentence if
-    nothing could be read.
+    ``texts``: the output of the commands that show settings, by their words. ``error``: one
+    sentence if nothing could be read.
     """
 
     about: WatchStart | None = None
@@ -109,7 +109,8 @@ class Stored:
 def hosts_in(folder: Path, name: str) -> dict[str, Path]:
     """Return the folder or text of each host.
 
-    A folder that is itself a host's is named by its files, or else ``name``.
+    If the folder itself belongs to a host, the host's name comes from its files, or else is
+    ``name``.
     """
     if _is_host(folder):
         return {_hostname(folder) or name: folder}
@@ -150,7 +151,8 @@ def printed_of(paths: Iterable[Path]) -> dict[Path, bytes]:
 def read_host(path: Path, nic: str, printed: Mapping[Path, bytes]) -> Stored:
     """Read one host.
 
-    ``nic``: the interface of a text that names none. ``printed``: the engine's output for trees.
+    ``nic``: the interface of a text that does not state it. ``printed``: the engine's output for
+    trees.
     """
     if path.is_file():
         return _of_text(path, nic)
@@ -158,7 +160,7 @@ def read_host(path: Path, nic: str, printed: Mapping[Path, bytes]) -> Stored:
 
 
 def _of_text(path: Path, nic: str) -> Stored:
-    """Read a recorded terminal, or the output of ``ethtool -S`` alone."""
+    """Read a recorded terminal session, or the output of ``ethtool -S`` alone."""
     text = _text(path)
     parts = split(text)
     names = [name.split()[2] for name in parts if name.startswith("ethtool -S ")]
@@ -235,7 +237,7 @@ def _of_tree(folder: Path, printed: bytes) -> Stored:
     if not printed:
         return Stored(error="its files could not be read within 30 s")
     if follower.error or follower.about is None or not follower.marks:
-        return Stored(error=follower.error or "its files hold no counters")
+        return Stored(error=follower.error or "its files contain no counters")
     counters = dict(follower.marks[-1].counters)
     texts: dict[str, str] = {}
     kept = {path.name: path for path in sorted(folder.glob("sos_commands/*/*"))}
@@ -251,7 +253,7 @@ def _of_tree(folder: Path, printed: bytes) -> Stored:
 
 
 def _with_texts(about: WatchStart, kept: Mapping[str, Path]) -> WatchStart:
-    """Add the interfaces that a sosreport's texts name but its /sys lacks."""
+    """Add the interfaces that occur in a sosreport's texts but not in its /sys."""
     known = {nic.name for nic in about.nics}
     named = [place.removeprefix(_STATISTICS) for place in kept if place.startswith(_STATISTICS)]
     more = [name for name in named if name not in known]
@@ -316,7 +318,7 @@ def commands_of(nic: Nic) -> list[FactRequest]:
 
 
 def _reads(setting: str, nic: Nic) -> list[Read]:
-    """Return the places of a setting of the audit for this port."""
+    """Return the files and commands that show a setting of the audit for this port."""
     device, port = ("", 0) if nic.rdma is None else (nic.rdma.device, nic.rdma.port)
     values = {"nic": nic.name, "device": device, "port": port}
     return [
@@ -334,8 +336,8 @@ def _reads(setting: str, nic: Nic) -> list[Read]:
 def settings_of(host: str, nic: Nic, texts: Mapping[str, str]) -> PfcSettings:
     """Return the configuration of a port.
 
-    ``texts``: the text of each place; commands by their words. The texts are hostile: anything that
-    is not understood counts as unknown.
+    ``texts``: the text of each file or command; commands by their words. The texts are untrusted: a
+    value that cannot be parsed is unknown.
     """
     lossless, source = _lossless(nic, texts)
     lldp = texts.get(" ".join(("lldptool", "-ti", nic.name, "-V", "PFC")), "")

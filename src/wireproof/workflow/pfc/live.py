@@ -1,5 +1,5 @@
-"""Reads every host before and after a load: wireproof's incast, a command, or the traffic that is
-already there.
+"""Read every host before and after a load: wireproof's incast, a command, or the existing
+traffic.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ from wireproof.workflow.target import Target, launcher_environment
 def settings_on(
     target: Target, watched: Sequence[Watched], named: Mapping[str, str]
 ) -> list[PfcSettings]:
-    """Return the settings of each port in question; hosts with the same ports are asked
+    """Return the settings of each port in question; hosts with the same ports are queried
     together.
     """
     argv_of = reader_argv(target)
@@ -122,7 +122,9 @@ def record_live(
 
 
 def refuse(record: PfcRecord) -> None:
-    """Raise ``BadInput`` for a port that no host has: that is a mistake, not a missing counter."""
+    """Raise ``BadInput`` for a port that no host has: this is a user's mistake, not a missing
+    counter.
+    """
     listed = {host.host: host.about.nics for host in record.hosts if host.about is not None}
     asked = {rail for name in record.nics.values() for rail in rails_of(name)}
     for name in sorted(asked) if listed else ():
@@ -176,7 +178,7 @@ def _run(wanted: LiveSpecification, watch: Watch, reporter: Reporter, sinks: Sin
 
 @contextlib.contextmanager
 def _heard(watch: Watch) -> Iterator[None]:
-    """Empty the readers' pipes while another loop reads the ranks of the load, because a full pipe
+    """Drain the readers' pipes while another loop reads the ranks of the load, because a full pipe
     would block its writer.
     """
     over = threading.Event()
@@ -190,8 +192,8 @@ def _heard(watch: Watch) -> Iterator[None]:
 
 
 # --- wireproof's load: many hosts stream to one receiver, and several hosts take turns as receiver,
-# so that all are compared alike. MPI has the pattern ``incast``; transports with pairs only use a
-# rank on the receiver for each sender instead, all pairs at once.
+# so that all are compared alike. With MPI this is the pattern ``incast``; transports that have only
+# pairs use a rank on the receiver for each sender instead, with all pairs at once.
 
 MOST_SENDERS = 16
 """Default limit of simultaneous senders; two already fill a switch's buffer."""
@@ -210,13 +212,13 @@ def check_incast(hosts: int, senders: int | None, most: int = MOST_SENDERS) -> i
     if hosts < LEAST_SENDERS + 1:
         have = f"{hosts} host{'s are' if hosts != 1 else ' is'}" if hosts else "no hosts are"
         raise BadInput(
-            f"an incast needs two senders and a receiver, three --hosts, but {have} given: add"
+            f"an incast needs three --hosts, two senders and a receiver, but {have} given: add"
             " hosts, or watch another load with -- COMMAND or --no-load."
         )
     if senders is not None and not LEAST_SENDERS <= senders < hosts:
         raise BadInput(
-            f"--senders {senders} is out of range: of {hosts} hosts 2 to {hosts - 1} can send to"
-            " one."
+            f"--senders {senders} is out of range: of {hosts} hosts, 2 to {hosts - 1} can send to"
+            " one receiver."
         )
     return senders if senders is not None else min(hosts - 1, most)
 
@@ -224,9 +226,9 @@ def check_incast(hosts: int, senders: int | None, most: int = MOST_SENDERS) -> i
 def incast_points(
     hosts: int, senders: int, seconds: float, *, by_pairs: bool = False
 ) -> list[Point]:
-    """Return one point for each receiver: all hosts if there is a second for each, else some,
-    evenly spaced; its senders are the hosts after it. ``by_pairs``: each host has ``senders`` ranks
-    with consecutive numbers.
+    """Return one point for each receiver: all hosts if the duration allows one second for each,
+    else some of them, evenly spaced; its senders are the hosts after it. ``by_pairs``: each host
+    has ``senders`` ranks with consecutive numbers.
     """
     count = max(1, min(hosts, int(seconds / _LEAST_POINT_S)))
     budget_ms = max(1, round(1000 * seconds / count))
@@ -251,7 +253,7 @@ def incast_points(
 
 
 def run_incast(wanted: LiveSpecification, reporter: Reporter) -> PfcLoad:
-    """Run the incast. Raises ``CouldNotMeasure`` if it does not run."""
+    """Run the incast. Raises ``CouldNotMeasure`` if it cannot run to its end."""
     target = wanted.target
     hosts = len(target.hosts)
     by_pairs = wanted.method.transport != "mpi"
@@ -296,4 +298,4 @@ def run_incast(wanted: LiveSpecification, reporter: Reporter) -> PfcLoad:
 def _trouble(ending: Ending, missing: int) -> str:
     if ending.ended == "done" and not missing:
         return ""
-    return f"the incast did not run to its end: {ending.reason or f'{missing} hosts had no turn'}"
+    return f"the incast did not finish: {ending.reason or f'{missing} hosts had no turn'}"

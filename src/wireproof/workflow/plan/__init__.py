@@ -1,5 +1,5 @@
-"""Plans for what the available machines cannot show: QPs and memory, PFC buffers, latency at scale,
-time to prove.
+"""Plans for questions that the available machines cannot answer by measurement: QPs and memory, PFC
+buffers, latency at scale, time to prove.
 
 Each function imports its dependencies when it is called: a footprint needs no numpy.
 """
@@ -25,7 +25,7 @@ _LARGEST_FILE = 256 << 20
 
 def plan_footprint(nodes: int, ppn: int, mode: str, **options: Any) -> Footprint:
     """Return QPs and memory of ``nodes`` x ``ppn`` ranks in ``mode`` (psm3-rdma0 to 3, rxm,
-    rxm-srx, ucx-rc, ucx-dc, ucx-ud), as bounds if they depend on who talks to whom.
+    rxm-srx, ucx-rc, ucx-dc, ucx-ud), as bounds if they depend on which ranks communicate.
 
     ``options``: see ``plan.footprint.PlannedJob``. Raises ``BadInput``, and ``TypeError`` for an
     unknown option.
@@ -41,7 +41,7 @@ def plan_footprint(nodes: int, ppn: int, mode: str, **options: Any) -> Footprint
 
 
 def _beside(computed: Footprint, job: PlannedJob) -> Footprint:
-    """Return the footprint with what was observed in a real run."""
+    """Return the footprint together with the values observed in a real run."""
     import msgspec
 
     from wireproof.plan.footprint.observed import of_job, of_memory, of_node, resources_of
@@ -53,7 +53,7 @@ def _beside(computed: Footprint, job: PlannedJob) -> Footprint:
 
 
 def _limits(mode: str, max_qps: int | None, device: Path | str | None) -> tuple[QpLimit, ...]:
-    """Return the given limit, or else those of the known adapters that the mode runs on."""
+    """Return the given limit, or else the limits of the known adapters that support the mode."""
     from wireproof.plan.footprint import ADAPTERS, QpLimit, limit_of_attributes
 
     given = []
@@ -139,7 +139,7 @@ def scales_of(text: str) -> tuple[int, ...]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Replace the file ``path`` as a whole. Raises ``BadInput`` if it cannot be written."""
+    """Replace the file ``path`` atomically. Raises ``BadInput`` if it cannot be written."""
     from wireproof.files.hostile import replace_file
 
     try:
@@ -171,8 +171,8 @@ def plan_scale(nodes: Sequence[int] | int, ppn: int = 1, **options: Any) -> Scal
 
 
 def plan_validate(nodes: int, **options: Any) -> Validation:
-    """Return rounds, pairs and time to prove that none of ``nodes`` is slower than the others, and
-    what the rounds of a check detect.
+    """Return the rounds, pairs and time needed to prove that none of ``nodes`` is slower than the
+    others, and the loss that the rounds of a check detect.
 
     ``options``: see ``workflow.plan.scale.ValidateSpecification``; ``start_ns``, ``byte_ns`` or
     ``run`` as for ``plan_scale``. Raises ``BadInput``, and ``TypeError`` for an unknown option.

@@ -37,7 +37,7 @@ _ASSUMED = {
 _MOST_RUNS = 1000
 _SHORT = 64  # message size in bytes up to which the transfer time is negligible
 _UNSTEADY = 0.5
-_MANY = 8  # ranks on two hosts that suffice to saturate an adapter
+_MANY = 8  # ranks on two hosts that are enough to saturate an adapter
 
 
 def machine_of(
@@ -45,8 +45,8 @@ def machine_of(
     given: Mapping[str, float | None],
     more: Mapping[str, float] | None = None,
 ) -> tuple[MachineCosts, list[Parameter]]:
-    """Return the machine and its parameters: ``given`` values first, then values measured in the
-    runs below ``folder``, then assumed values (``more`` adds to the defaults).
+    """Return the machine and its parameters: ``given`` values take precedence, then values measured
+    in the runs below ``folder``, then assumed values (``more`` adds to the defaults).
 
     Raises ``BadInput`` if none of them has the start-up time or the rate.
     """
@@ -88,7 +88,7 @@ def _runs(folder: Path) -> list[Run]:
             names.clear()
         names.sort()
     if not runs:
-        raise BadInput(f"{folder} is not a run of wireproof: it has no {DOCUMENT}.")
+        raise BadInput(f"{folder} is not a wireproof run: it has no {DOCUMENT}.")
     return runs
 
 
@@ -105,7 +105,7 @@ class _Times:
 
 
 def _measured(folder: Path) -> dict[str, tuple[float, str]]:
-    """Return the parameters that the runs give, by name.
+    """Return the parameters that follow from the runs, by name.
 
     The time per message of one stream is the processor's overhead (o). The time per message of all
     ranks of a node together is the adapter's gap (g).
@@ -156,16 +156,16 @@ def _collect(point: PointRecord, host: Mapping[int, str], times: _Times) -> None
 
 
 def _noise(sigmas: list[float]) -> tuple[float, str]:
-    """Return sigma of a message's latency and its source; 0 if the pairs were too unsteady."""
+    """Return sigma of a message's latency and its source; 0 if the pairs were too variable."""
     sigma = _median(sigmas)
     if sigma > _UNSTEADY:
-        return 0.0, f"left out: short ping-pongs were unsteady (sigma {sigma:.2g})"
+        return 0.0, f"left out: short ping-pongs were too variable (sigma {sigma:.2g})"
     return sigma, "measured: quartiles of ping-pongs up to 64 B"
 
 
 def _sigma(batches: list[float]) -> float:
-    """Return sigma of the logarithm from the quartiles of the batches, so that rare disturbances do
-    not count as noise.
+    """Return sigma of the logarithm from the quartiles of the batches, so that rare disturbances
+    are not taken for noise.
     """
     import numpy as np
 

@@ -1,5 +1,5 @@
-"""Predicts patterns of communication at any scale from measured or given parameters of one pair,
-the time of a check's screen, and what it takes to prove N nodes, all before anything is started.
+"""Predict patterns of communication at any scale from measured or given parameters of one pair, the
+time of a check's screen, and the effort to prove N nodes, all before anything is started.
 """
 
 import dataclasses
@@ -48,8 +48,8 @@ _ROUND_TRIPS = 8 * 128
 _POINTS = 3  # a round: a stream each way, and half round trips with half of a stream's budget
 _BUDGETS = 2.5
 _BESIDE_S = 0.1
-"""Longest time of a point outside its timed part, for counter readings and quiet windows. On 3 to 8
-nodes of a lab it took 80 to 97 ms.
+"""Longest time that a point spends outside its timed part, on counter readings and quiet windows.
+On 3 to 8 nodes of a lab it was 80 to 97 ms.
 """
 
 
@@ -106,9 +106,9 @@ _MOST_SCALES = 100
 class ScaleSpecification:
     """``nodes``: each scale of interest.
 
-    ``parameters``: of the machine, named as the fields of ``plan.scale.network.MachineCosts``;
-    ``folder``: a run that supplies the missing parameters. ``leaf``, ``group``, ``uplinks``,
-    ``routing``: see ``plan.scale.network``.
+    ``parameters``: the machine's parameters, named like the fields of
+    ``plan.scale.network.MachineCosts``; ``folder``: a run that supplies the missing parameters.
+    ``leaf``, ``group``, ``uplinks``, ``routing``: see ``plan.scale.network``.
     """
 
     nodes: Sequence[int]
@@ -182,7 +182,7 @@ def _sweep(machine: MachineCosts, topology: ScaleTopology) -> Prediction:
     budget.
     """
     if not machine.byte_ns > 0:
-        raise BadInput("a sweep's duration needs a rate: give --rate above 0.")
+        raise BadInput("the duration of a sweep depends on the rate: give --rate above 0.")
     found = screen_time(machine, topology)
     return Prediction(
         pattern="sweep",
@@ -197,8 +197,8 @@ def _sweep(machine: MachineCosts, topology: ScaleTopology) -> Prediction:
         simulated=found.rounds,
         total=found.rounds,
         method=(
-            f"{found.rounds} rounds of disjoint pairs, as in check: until it is precise enough, "
-            "or its budget is used"
+            f"{found.rounds} rounds of disjoint pairs, as in check: from the shortest time for an"
+            " interval to the full budget"
         ),
     )
 
@@ -216,9 +216,9 @@ _PROOF_SOURCES = (
     "k >= ((z_p + z_beta) 1.2533 sigma / d)^2, where sigma includes the spread of healthy ports",
 )
 _PROOF_VALIDITY = (
-    "noise that is nearly normal and independent between rounds, few slow ports",
+    "noise is nearly normal and independent between rounds, and few ports are slow",
     "contention and heavier tails of the noise reduce power: benchmarks/planning.py simulates them",
-    "one slow direction of one node; a node that is slow both ways is found earlier",
+    "one direction of one node is slow; a node that is slow in both directions is found earlier",
 )
 
 
@@ -306,12 +306,12 @@ def _design(
 def _sentences(
     wanted: ValidateSpecification, default: ScreenDesign, needed: int | None
 ) -> list[str]:
-    what = f"{100 * wanted.slowdown:g} % of slowness of one direction of one node"
+    what = f"a slowdown of {100 * wanted.slowdown:g} % in one direction of one node"
     if needed is None:
         practical = 100 * LocateCriteria().practical("hrt" if wanted.metric == "hrt" else "goodput")
         why = (
-            f"a slowdown below {practical:g} % does not count as slow, and healthy nodes differ a "
-            "little"
+            f"a slowdown below {practical:g} % is not reported, because healthy nodes also differ"
+            " slightly"
         )
         return [f"no number of rounds finds {what} with a power of {wanted.power:g}: {why}"]
     found = [
@@ -324,6 +324,6 @@ def _sentences(
         found.append(f"a node has {wanted.nodes - 1} partners: some rounds repeat")
     if default.found < wanted.power:
         found.append(
-            f"by default check makes {default.rounds} rounds: give it --rounds {needed}, or more"
+            f"by default, check measures {default.rounds} rounds: give it --rounds {needed} or more"
         )
     return found

@@ -1,5 +1,5 @@
-"""Runs any command between two readings of the ports of every host that it uses, and judges the
-path that its bytes took.
+"""Run any command between two readings of the ports of every host that it uses, and judge the path
+that its bytes took.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ _USUAL_RESULTS = {"hpcc": "hpccoutf.txt"}
 class ProofSpecification:
     """``argv`` runs on ``target`` (in a lab inside its first node).
 
-    ``name``: the ``source`` of the series in its output; ``results``: files that it writes numbers
-    to; ``hold_stdin``: for a ``guarded`` command; ``longest_s``: time after which it is stopped.
-    ``psm_statistics``: use PSM3's counters as a second witness.
+    ``name``: the ``source`` of the series in its output; ``results``: files to which it writes
+    numbers; ``hold_stdin``: for a ``guarded`` command; ``longest_s``: time after which it is
+    stopped. ``psm_statistics``: use PSM3's counters as a second witness.
     """
 
     argv: tuple[str, ...]
@@ -99,7 +99,9 @@ class ProvedCommand:
         return worst([self.judgement.verdict, *statistics])
 
     def document(self, wanted: ProofSpecification) -> ProofDocument:
-        """Return what ``wireproof prove --json`` prints for the command in ``wanted``."""
+        """Return the document that ``wireproof prove --json`` prints for the command in
+        ``wanted``.
+        """
         return proof_document(
             wanted.argv,
             self.exit_status,
@@ -120,8 +122,8 @@ def prove_command(
 ) -> ProvedCommand:
     """Run the command between two readings of every host, and judge.
 
-    The command inherits ``environment``. Its output is passed on to ``sinks`` as it comes. Raises
-    ``CouldNotMeasure`` if no host can be watched; the command is not started then.
+    The command inherits ``environment``. Its output is passed on to ``sinks`` as it arrives. Raises
+    ``CouldNotMeasure``, without starting the command, if no host can be watched.
     """
     with statistics_folder(asked=wanted.psm_statistics) as (folder, more):
         proved = _proved({**environment, **more}, wanted, sinks, reporter or LoggingReporter())
@@ -168,8 +170,8 @@ def run_command(
 ) -> tuple[WatchedCommand, int, float]:
     """Run the command to its end; return it, its exit status and its duration in s.
 
-    Ctrl-C stops the command, not the proof. Raises ``CouldNotMeasure`` if it takes longer than
-    allowed.
+    Ctrl-C stops the command, not the proof. Raises ``CouldNotMeasure`` if it exceeds its time
+    limit.
     """
     begun = time.monotonic()
     argv = on_target(wanted.argv, wanted.target)
@@ -201,8 +203,8 @@ def on_target(argv: Sequence[str], target: Target) -> list[str]:
 
 
 def _numbers(output: bytes, name: str, files: Mapping[Path, tuple[int, int]]) -> list[Series]:
-    """Return every series that an adapter recognizes in the output and in the files, given with
-    their sizes before the command.
+    """Return every series that an adapter recognizes in the output and in the files, which are
+    given with their sizes from before the command.
     """
     series: list[Series] = []
     texts = [(written(path, before), path.name) for path, before in files.items()]
@@ -224,8 +226,8 @@ def size_of(path: Path) -> tuple[int, int]:
 
 
 def written(path: Path, before: tuple[int, int]) -> bytes:
-    """Return what was written to a file of results since ``size_of`` gave ``before``, bounded: the
-    part after the old end, or the whole file if it was rewritten.
+    """Return the text written to a file of results since ``size_of`` returned ``before``, bounded:
+    the part after the old end, or the whole file if it was rewritten.
     """
     size, changed = size_of(path)
     if changed == before[1] or not size:
@@ -239,9 +241,7 @@ def written(path: Path, before: tuple[int, int]) -> bytes:
 
 
 def usual_results(argv: Sequence[str], folder: Path) -> list[Path]:
-    """Return the files that a program named among the arguments is known to write into
-    ``folder``.
-    """
+    """Return the files that a program among the arguments is known to write into ``folder``."""
     names = {Path(word).name for word in argv[:200]}
     return [folder / file for program, file in _USUAL_RESULTS.items() if program in names]
 
@@ -253,8 +253,8 @@ LONGEST_INTERVAL_S = 60.0
 
 class ProofOptions(TypedDict, total=False):
     """The options of ``wireproof prove`` as typed; ``server``: pairs of a host and its command
-    line. ``hosts``, ``nic``, ``launcher``: of ``prove`` alone; the command line takes them from
-    files and variables too.
+    line. ``hosts``, ``nic``, ``launcher``: for ``prove`` alone; the command line also accepts them
+    from files and variables.
     """
 
     hosts: str | Sequence[str]
@@ -282,9 +282,10 @@ def prove(
     """Run ``argv`` between two readings of the ports of its hosts, and judge whether its bytes used
     the wire.
 
-    The result is what ``wireproof prove --json`` prints. The command inherits ``environment``
-    (default: that of this process); its output is searched for numbers and not shown. Raises
-    ``BadInput`` for options that cannot be used and ``CouldNotMeasure`` if no host can be watched.
+    The result is the document that ``wireproof prove --json`` prints. The command inherits
+    ``environment`` (default: that of this process); its output is searched for numbers and not
+    shown. Raises ``BadInput`` for options that cannot be used and ``CouldNotMeasure`` if no host
+    can be watched.
     """
     from wireproof.launch.mpi.environment import own_environment
 
@@ -301,7 +302,7 @@ def prove(
 def _settings(options: ProofOptions) -> Options:
     """Return the settings of this call alone.
 
-    Raises TypeError for an unknown option, a mistake of the caller.
+    Raises TypeError for an unknown option, which is a mistake in the caller.
     """
     refuse_unknown(options, ProofOptions.__optional_keys__)
     hosts = options.get("hosts")
@@ -353,15 +354,14 @@ def _interval_s(text: str) -> float:
 
 
 def _entered(argv: tuple[str, ...], lab: str | None) -> tuple[tuple[str, ...], str | None, str]:
-    """Return (argv, lab, node), where ``wireproof lab exec LAB NODE ARGV`` means this argv in that
-    node.
-    """
+    """Return (argv, lab, node); for ``wireproof lab exec LAB NODE ARGV`` these are its parts."""
     entered = entered_node(argv)
     if entered is None:
         return argv, lab, ""
     if lab not in (None, entered[0]):
         raise BadInput(
-            f"--lab names {lab}, but the command enters the lab {entered[0][:60]}: use one lab."
+            f"--lab is {lab}, but the command enters the lab {entered[0][:60]}: use the same lab"
+            " in both."
         )
     return entered[2], entered[0], entered[1]
 

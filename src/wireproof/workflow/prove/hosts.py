@@ -1,5 +1,5 @@
-"""Finds the hosts that a command uses: named by the user, by a Slurm allocation, or by the
-command's arguments.
+"""Find the hosts that a command uses: from the user, a Slurm allocation, or the command's
+arguments.
 """
 
 import dataclasses
@@ -26,13 +26,14 @@ from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target import Target, fastest, guarded, lab_target, reach
 from wireproof.workflow.target.resolve import agent_of, lab_of
 
-# --- Starts the servers that a command talks to on their hosts before it, and waits until they
-# listen.
+# --- Start the servers that a command talks to on their hosts, and wait until they listen.
 
 PATIENCE_S = 10.0
 _LOOK_EVERY_S = 0.2
 _LISTENING_STATES = {"tcp": "0A", "tcp6": "0A", "udp": "07", "udp6": "07"}
-"""States in the tables below /proc/net: a listening TCP socket, a UDP socket without a peer."""
+"""Socket states in the tables below /proc/net: a listening TCP socket, a UDP socket without a
+peer.
+"""
 _RDMA_LISTENERS = ("rdma", "resource", "show", "cm_id")
 _RDMA_LISTENER = re.compile(r"state LISTEN .*?\bpid (\d+) .*?src-addr (\S+)")
 _REQUESTS = (
@@ -64,7 +65,9 @@ class Companion:
 
 @dataclasses.dataclass(frozen=True)
 class _Started:
-    """``mark``: what tells the server's processes apart from all others of the host."""
+    """``mark``: a variable that distinguishes the server's processes from all others on the
+    host.
+    """
 
     server: Companion
     mark: str
@@ -73,8 +76,9 @@ class _Started:
 
 @dataclasses.dataclass(frozen=True)
 class Listeners:
-    """Names of the listeners of a host; ``of``: only those of marked processes, None if they cannot
-    be read."""
+    """The listeners on a host; ``of``: only those of marked processes, None if they cannot be
+    read.
+    """
 
     everybody: frozenset[str]
     of: Mapping[str, frozenset[str] | None]
@@ -122,14 +126,16 @@ def _check_that_it_runs(watch: Watch, command: WatchedCommand, server: Companion
         raise CouldNotMeasure(f"{what}: {words}")
     if status == 0:
         raise CouldNotMeasure(f"{what}: start it so that it stays in the foreground.")
-    raise CouldNotMeasure(f"{what}; {watch.node}, which starts it, must be at the same path there.")
+    raise CouldNotMeasure(
+        f"{what}; {watch.node}, which starts it, must exist at the same path there."
+    )
 
 
 def _look(
     watch: Watch, started: Sequence[_Started], before: Mapping[str, Listeners | None]
 ) -> dict[_Started, str]:
     """Return whether each server listens: "yes", "late", or "perhaps" if the sockets of its
-    processes are not readable. In that case any new listener of the host counts.
+    processes are not readable. In that case any new listener on the host is accepted.
     """
     found: dict[_Started, str] = {}
     for host, there in gathered((each.server.host, each) for each in started).items():
@@ -143,7 +149,7 @@ def _look(
 
 
 def listeners(watch: Watch, host: str, marks: Sequence[str] = ()) -> Listeners | None:
-    """Return the listeners of a host, or None if it does not respond."""
+    """Return the listeners on a host, or None if it does not respond."""
     owned = {mark: (str(watch.node), "sockets", mark) for mark in marks}
     asked = [FactRequest(kind="command", argv=each, limit_bytes=1 << 18) for each in owned.values()]
     argv = reach(watch.target, host, [str(find_engine("nompi")), "facts", "--spec", "-"])
@@ -163,7 +169,7 @@ def _owned(
     text: str | None, waiting: AbstractSet[str], rdma: AbstractSet[tuple[str, str]]
 ) -> frozenset[str] | None:
     """Return the listeners of the processes that ``wireproof-node sockets`` lists; None if it could
-    not run, or shows none and not every process.
+    not run, or if it lists no listener and could not read every process.
     """
     rows = [line.split() for line in (text or "").splitlines()]
     pids = {row[0] for row in rows if row}
@@ -174,7 +180,7 @@ def _owned(
 
 
 def _sockets(name: str, table: str) -> list[str]:
-    """Return the inodes of the sockets that wait for peers, from a table of /proc/net."""
+    """Return the inodes of sockets that wait for peers, from a table in /proc/net."""
     rows = [line.split() for line in table.splitlines()[1:]]
     return [row[9] for row in rows if len(row) > 9 and row[3] == _LISTENING_STATES[name]]
 
@@ -206,7 +212,7 @@ def target_of_command(
     link: LinkClaim | None,
     environment: Mapping[str, str],
 ) -> Target:
-    """Return where to watch: a lab's nodes, hosts by ssh, or this machine.
+    """Return the target to watch: a lab's nodes, hosts reached by ssh, or this machine.
 
     A single host is a valid target too.
     """
@@ -243,7 +249,9 @@ def _hosts(
         return settings.hosts, ()
     if named := hosts_of_command(argv, _read_text):
         shown = ", ".join(named[:8])
-        return named, (f"watching {shown}, which the command names; choose others with --hosts",)
+        return named, (
+            (f"watching {shown} from the command's arguments; choose others with --hosts"),
+        )
     if allocated := hosts_of_allocation(environment):
         count = len(allocated)
         return allocated, (
@@ -257,7 +265,7 @@ def _read_text(path: str) -> str:
 
 
 def hosts_of_allocation(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the nodes of the Slurm job that we run in, or ()."""
+    """Return the nodes of the Slurm job in which wireproof runs, or ()."""
     text = environment.get("SLURM_JOB_NODELIST") or environment.get("SLURM_NODELIST") or ""
     return parse_hosts(text) if text else ()
 
@@ -286,11 +294,10 @@ def _is_launcher(argv: Sequence[str]) -> bool:
 
 
 def hosts_of_command(argv: Sequence[str], read_text: Callable[[str], str]) -> tuple[str, ...]:
-    """Return the hosts that an MPI launcher's options name, in order: ``-hosts a,b``, ``--host
+    """Return the hosts in an MPI launcher's options, in order: ``-hosts a,b``, ``--host
     a:2``, ``-hostfile F``.
 
-    ``read_text`` reads a host file (bounded; raises OSError). Words that are not understood are
-    skipped.
+    ``read_text`` reads a host file (bounded; raises OSError). Unknown words are skipped.
     """
     if not _is_launcher(argv):
         return ()

@@ -23,12 +23,12 @@ from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target import Target, reach
 
 START_S = 30.0
-"""Seconds for ssh to the slowest host and the engine's first reading there."""
+"""Time limit in seconds for ssh to the slowest host and the engine's first reading there."""
 READING_S = 10.0
 SAY_AFTER_S = 2.0
 
 Sinks = tuple[int | None, int | None]
-"""Descriptors that a command's output and errors are passed on to; None: discarded."""
+"""Descriptors to which a command's output and errors are passed on; None: discarded."""
 NOWHERE: Sinks = (None, None)
 
 
@@ -46,8 +46,8 @@ def allow_files(target: Target) -> None:
 class Watch:
     """The readers and the commands of one proof; leaving the context ends all of them.
 
-    ``environment``: the complete environment of everything that is started. ``notes``: what limits
-    the proof, to be shown with it.
+    ``environment``: the complete environment of every process that is started. ``notes``:
+    limitations of the proof, which are shown with it.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Watch:
         self.hearing.add_watch(watcher)
 
     def _silent(self, count: int) -> list[str]:
-        """Return the hosts that have neither given ``count`` full readings nor failed."""
+        """Return the hosts that have neither sent ``count`` full readings nor failed."""
         followers = [watcher.follower for watcher in self._watchers]
         return [host.host for host in followers if not host.error and host.readings < count]
 
@@ -120,15 +120,15 @@ class Watch:
         self._marks += 1
         for watcher in self._watchers:
             watcher.ask()
-        self._wait_for_marks(self._marks, READING_S, "gave no reading within 10 s")
+        self._wait_for_marks(self._marks, READING_S, "sent no reading within 10 s")
 
     def wait(self, seconds: float) -> None:
         self.hearing.listen(seconds, lambda: False)
 
     def look_at_the_background(self) -> None:
-        """Wait a quiet second, then take the reading that the command starts from.
+        """Wait one second without load, then take the reading before the command.
 
-        Late counters may still show earlier traffic, so wait longer for these.
+        Counters that are updated late may still show earlier traffic, so wait longer for these.
         """
         self._patience = patience(self._nics())
         if self._patience.before_s > SAY_AFTER_S:
@@ -152,8 +152,8 @@ class Watch:
     def traffic(self, seconds: float) -> Traffic:
         """Take the readings after the command, and return the traffic.
 
-        If a counter still moves, one more reading shows whether it is late or other traffic goes
-        on.
+        If a counter still changes, another reading shows whether it is updated late or other
+        traffic continues.
         """
         self._read_aside()
         self.wait(self._patience.after_s)
@@ -177,7 +177,7 @@ class Watch:
     def start(
         self, argv: Sequence[str], sinks: Sinks, *, hold_stdin: bool = False
     ) -> WatchedCommand:
-        """Start a command under the guard; it ends with this watch at the latest."""
+        """Start a command under the guard, which ends it with this watch at the latest."""
         started = WatchedCommand(
             argv, self.environment, self.node, sinks, self.hearing, hold_stdin=hold_stdin
         )
@@ -195,5 +195,5 @@ class Watch:
 
 def _advised(error: str, engine: Path) -> str:
     if "engine is missing" in error:
-        return f"{error}: copy {engine} to the same path there; it needs nothing else."
+        return f"{error}: copy {engine} to the same path there; no other file is needed."
     return error

@@ -1,4 +1,4 @@
-"""What one session measures, and by what method."""
+"""The points that one session measures, and its method."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class Storage:
     ``folder`` None: a new folder in the working directory, named after the subcommand. ``kept``
     False: nothing is kept, and ``folder`` is not used.
 
-    ``history``: the history that the result is added to; ``folder`` is inside it then.
-    ``resume``: continue the run in ``folder``. ``may_change_mode`` False: a file in the working
-    directory named the folder, so its mode must not be changed. ``command``: repeats the
+    ``history``: the history to which the result is added; ``folder`` is then inside it. ``resume``:
+    continue the run in ``folder``. ``may_change_mode`` False: a file in the working directory
+    specified the folder, so its mode must not be changed. ``command``: the command that repeats the
     measurement, for readers of the result.
     """
 
@@ -78,13 +78,13 @@ def _libfabric(settings: Options) -> Libfabric:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Method:
-    """The method of a measurement: how long and in which order to measure.
+    """The method of a measurement: its times, order and repetitions.
 
-    ``budget_s``: time for one point; ``deadline_s``: for a whole launch; ``seed``: of the order of
-    the points, None to draw one; ``repeat``: how often each point is measured in a launch.
-    ``table``: the physical constants of the limits, None for the defaults. ``site``: a folder of
-    published numbers in addition to wireproof's. ``agreed``: the file of criteria, None for the
-    defaults.
+    ``budget_s``: time for one point; ``deadline_s``: time for a whole launch; ``seed``: determines
+    the order of the points, None to draw a seed; ``repeat``: number of measurements of each point
+    in a launch. ``table``: the physical constants of the limits, None for the defaults. ``site``: a
+    folder of published numbers that are used in addition to wireproof's. ``agreed``: the file of
+    criteria, None for the defaults.
     """
 
     transport: TransportKind = "mpi"
@@ -104,7 +104,7 @@ class Method:
 
     @classmethod
     def from_options(cls, settings: Options) -> Method:
-        """Build the method that the options choose.
+        """Build the method from the options.
 
         Raises ``BadInput`` for a file that cannot be used.
         """
@@ -135,7 +135,7 @@ class Method:
         return self.transport in ("null", "model")
 
     def chosen_seed(self) -> int:
-        """Return the seed, or draw one."""
+        """Return the given seed, or draw a seed."""
         return self.seed if self.seed is not None else secrets.randbelow(1 << 31)
 
     def bounds(self) -> Policy:
@@ -179,7 +179,7 @@ class Method:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Session(Method):
-    """What to measure, and by what method; the target says where.
+    """The points to measure and the method; the target determines where.
 
     ``until``: the time (monotonic, s) after which no launch continues.
 
@@ -210,8 +210,8 @@ class Session(Method):
         return (self.ofi.exchange or ("mpi" if self.mpi else "meeting")) == "mpi"
 
     def launch(self, number: int) -> Session:
-        """Return launch ``number`` (from 0): the same points in the same order, with their own
-        numbers and folder.
+        """Return launch ``number`` (from 0): the same points in the same order, with separate
+        numbers and a separate folder.
         """
         if self.launches == 1:
             return self

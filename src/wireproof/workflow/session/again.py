@@ -1,5 +1,5 @@
-"""Measures again, within a bounded time: points that another sample may settle (a wide interval,
-too few bytes), and the suspects of a screen of many nodes, alone.
+"""Measure again, within a bounded time: points that another sample may decide (a wide interval, too
+few bytes), and the suspects of a screen of many nodes, each alone.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 AGAIN_S = 12.0
 """Time limit for all repeats together in s."""
 LONGER = 6.0
-"""Factor on the budget of an open point, if there is time for all repeats; a point that moved too
-few bytes gets the time that it needs.
+"""Factor on the budget of an undecided point, if there is time for all repeats; a point that moved
+too few bytes gets the time that it needs.
 """
 LEAST_LONGER = 3.0
 _COST = 1.3e-3
@@ -54,10 +54,10 @@ FIRST = 2_000_000
 
 
 def open_points(session: Session, judgement: Judgement) -> tuple[Point, ...]:
-    """Return a point for each measurement that another sample may settle, as many as ``AGAIN_S``
+    """Return a point for each measurement that another sample may decide, as many as ``AGAIN_S``
     allows, renumbered and with a longer budget if there is time for all. Pairs whose processes
-    waited for a processor are measured alone, so that they do not compete. Empty if the verdict
-    stays open in any case.
+    waited for a processor are measured alone, so that they do not compete. Return no points if the
+    verdict stays undecided in any case.
     """
     from wireproof.verdict.run.quality import may_settle
 
@@ -108,8 +108,8 @@ def _stays_open(judgement: Judgement) -> bool:
 def _longer(
     groups: Sequence[Sequence[PairVerdict]], budgets_ms: Sequence[float], least_bytes: int
 ) -> list[float]:
-    """Return the factor on each budget: what too few bytes need, else what is left of ``AGAIN_S``
-    for all.
+    """Return the factor on each budget: the factor that points with too few bytes need, else the
+    factor that the rest of ``AGAIN_S`` allows for all.
     """
     needed = [max(map(partial(_needed, least_bytes), group)) for group in groups]
     costs_s = [_COST * budget for budget in budgets_ms]
@@ -120,7 +120,7 @@ def _longer(
 
 
 def _needed(least_bytes: int, pair: PairVerdict) -> float:
-    """Return the factor on its budget that a pair needs to move ``least_bytes``; 0 if it moved
+    """Return the factor on its budget with which a pair moves ``least_bytes``; 0 if it moved
     enough.
     """
     from wireproof.verdict.run.quality import too_few_bytes
@@ -132,18 +132,17 @@ def _needed(least_bytes: int, pair: PairVerdict) -> float:
 
 
 def again(session: Session, points: tuple[Point, ...], reporter: Reporter) -> Session:
-    """Return the session that measures the open ``points`` once more, after a pause."""
+    """Return the session that measures the undecided ``points`` once more, after a pause."""
     what = counted(len(points), "point")
     reporter.say(
-        f"{what} with a wide interval, above the ceiling or with too few bytes: being "
-        "measured again"
+        f"measuring again {what} with a wide interval, above the ceiling or with too few bytes"
     )
     time.sleep(PAUSE_S)
     return dataclasses.replace(
         session,
         points=points,
         out=session.out and session.out.with_name(f"{session.out.name}-again"),
-        title=f"{session.title}: the open points again",
+        title=f"{session.title}: the undecided points again",
         facts=(),
         launches=1,
     )
@@ -152,7 +151,7 @@ def again(session: Session, points: tuple[Point, ...], reporter: Reporter) -> Se
 def run_settled(
     session: Session, target: Target, reporter: Reporter
 ) -> tuple[JudgedRun, list[Outcome]]:
-    """Run the session, then the open points once more; a point that passes then is settled."""
+    """Run the session, then the undecided points once more; a point that then passes is decided."""
     section, outcomes = run_session(session, target, reporter)
     bounded = session.resume or session.until is not None or session.deadline_s is not None
     if bounded or session.plays_hosts or outcomes[-1].ending.ended != "done":
@@ -164,7 +163,7 @@ def run_settled(
     try:
         more, repeated = run_session(again(session, points, reporter), target, reporter)
     except CouldNotMeasure as error:  # the first measurement stands
-        reporter.warn(f"the open points could not be measured again: {error}")
+        reporter.warn(f"the undecided points could not be measured again: {error}")
         return section, outcomes
     from wireproof.verdict.run.quality import settled_by_repeats
 
@@ -226,8 +225,8 @@ def _open(
     lost: Mapping[int, str],
     reporter: Reporter,
 ) -> _CarriedScreen | None:
-    """Measure again what leaves a screen undecided; None if there is nothing or it cannot be
-    measured.
+    """Measure the undecided points of a screen again; return None if there are none or they cannot
+    be measured.
     """
     bounded = session.resume or session.until is not None or session.deadline_s is not None
     if section.judgement.verdict != "inconclusive" or bounded or session.plays_hosts:
@@ -237,8 +236,8 @@ def _open(
         return None
     try:
         return campaign_run(again(session, points, reporter), target, reporter, lost=lost)
-    except CouldNotMeasure as error:  # what was measured stands
-        reporter.warn(f"the open points could not be measured again: {error}")
+    except CouldNotMeasure as error:  # the first measurement stands
+        reporter.warn(f"the undecided points could not be measured again: {error}")
         return None
 
 
@@ -292,7 +291,7 @@ def _confirm(
     lost: Mapping[int, str],
     reporter: Reporter,
 ) -> _CarriedScreen | None:
-    """Measure the suspects alone; None if there are none or they could not be measured."""
+    """Measure the suspects alone; return None if there are none or they could not be measured."""
     size = next(
         (point.message_bytes for point in session.points if point.pattern == "stream"), None
     )
@@ -312,7 +311,7 @@ def _confirm(
     again = dataclasses.replace(
         session,
         points=ordered,
-        title=f"{session.title}: the suspects again, alone",
+        title=f"{session.title}: the suspects again, each alone",
         out=out,
         resume=begun,
         facts=(),
@@ -341,4 +340,4 @@ def _confirm_folder(out: Path | None, points: Sequence[Point]) -> tuple[Path | N
         )
         if stored == wanted:
             return folder, True
-    raise BadInput(f"{out.parent} holds 999 confirm stages: give another --out.")
+    raise BadInput(f"{out.parent} already contains 999 confirm stages: give another --out.")

@@ -1,9 +1,9 @@
-"""Measures a plan in as many launches as necessary: lost hosts are named and left out, and the rest
-is measured.
+"""Measure a plan in as many launches as necessary: lost hosts are reported and left out, and the
+rest is measured.
 
-An MPI ends the whole job if one rank dies, so continuing requires another launch without the lost
-hosts. Each launch has its own complete run folder (``run``, ``run.2``, ...); here they become one
-run with the plan's ranks.
+An MPI ends the whole job if one rank dies, so another launch without the lost hosts is needed to
+continue. Each launch has its own complete run folder (``run``, ``run.2``, ...); here they become
+one run with the plan's ranks.
 """
 
 import dataclasses
@@ -29,7 +29,7 @@ from wireproof.workflow.session.merge import (
 )
 from wireproof.workflow.target import Target
 
-# --- Detects an MTU black hole after two deadlines: small messages pass and all larger ones
+# --- Detect an MTU black hole after two deadlines: small messages pass and all larger ones
 # hang.
 
 _MOST_NAMED = 4
@@ -47,14 +47,16 @@ def large_messages_hang(
     if not passed or len(hung) < 2 or max(passed) >= hung[0]:
         return None
     text = (
-        f"messages up to {size(max(passed))} pass, but those of {size(hung[0])} and"
+        f"messages of up to {size(max(passed))} pass, but those of {size(hung[0])} and"
         f" {size(hung[1])} hang: the path may drop large frames ({_mtus(runs)})"
     )
     return hung[0], EngineError(code="large-messages-hang", message=text)
 
 
 def smallest_first(points: Iterable[Point]) -> tuple[Point, ...]:
-    """Return the order after a deadline: small messages explain best why a large message hangs."""
+    """Return the order after a deadline: if small messages are measured first, they show why a
+    large message hangs.
+    """
     return tuple(sorted(points, key=lambda point: point.message_bytes))
 
 
@@ -86,8 +88,8 @@ def _carries(nic: Nic, claimed: str) -> bool:
 
 
 MOST_ATTEMPTS = 6
-"""Each attempt but the last has lost a host or a point; a cluster that loses more must be repaired
-first.
+"""Maximum number of attempts. Each attempt but the last has lost a host or a point; a cluster that
+loses more must be repaired first.
 """
 GOES_ON = ("rank-lost", "deadline", "failed", "not-started")
 _BROKEN_OFF = ("broken-off", "deadline", "interrupted")
@@ -98,14 +100,15 @@ Launch = Callable[[tuple[Point, ...], Target, Claim, Path | None, str], Outcome]
 nothing could be started.
 """
 Probe = Callable[[Target, tuple[int, ...]], dict[int, str]]
-"""Returns which of these ranks' hosts do not respond, and why."""
+"""Returns the ranks whose hosts do not respond, with the reason."""
 
 
 @dataclasses.dataclass
 class CampaignResult:
-    """``lost``: a sentence for each lost rank (of the plan); ``missing``: why a point has no data.
+    """``lost``: a sentence for each lost rank (of the plan); ``missing``: the reason why a point
+    has no data.
 
-    ``folders``: of the records of each of ``runs``.
+    ``folders``: the folders of the records of ``runs``.
     """
 
     runs: list[Run] = dataclasses.field(default_factory=list)
@@ -144,7 +147,7 @@ def _pairs_of(run: Run) -> Iterable[tuple[int, int, int]]:
 def _recall(folder: Path, whole: Claim, points: Sequence[Point]) -> Run:
     """Load an earlier attempt's run with the plan's ranks.
 
-    Raises ``BadInput`` if it has another plan.
+    Raises ``BadInput`` if it belongs to another plan.
     """
     document = load_document(folder)
     ranks = ranks_by_host(document.claim, whole)
@@ -158,9 +161,10 @@ def _recall(folder: Path, whole: Claim, points: Sequence[Point]) -> Run:
             point.message_bytes,
         ):
             raise BadInput(
-                f"{folder} holds a run of another plan: resume it with the same options and hosts,"
-                f" with the release that started it (wireproof {document.provenance.wireproof});"
-                " `wireproof report` judges what is there."
+                f"{folder} contains a run of another plan: resume it with the same options and"
+                " hosts, and with the release that started it (wireproof"
+                f" {document.provenance.wireproof}); `wireproof report` judges the existing"
+                " records."
             )
     run = load_run(folder)
     errors = run.errors if document.ended == "done" else _lasting(run.errors)
@@ -168,8 +172,8 @@ def _recall(folder: Path, whole: Claim, points: Sequence[Point]) -> Run:
 
 
 def _lasting(errors: Sequence[EngineError]) -> list[EngineError]:
-    """Return the errors except those about how an attempt was broken off: they no longer matter
-    once the rest is measured, and missing points are reported separately.
+    """Return the errors except those about the abort of an attempt: they no longer matter once the
+    rest is measured, and missing points are reported separately.
     """
     return [
         error
@@ -179,10 +183,10 @@ def _lasting(errors: Sequence[EngineError]) -> list[EngineError]:
 
 
 class Campaign:
-    """The launches of a plan, until all is measured or another launch is pointless.
+    """The launches of a plan, until every point is measured or another launch would not help.
 
-    ``probe`` is asked before each launch, ``examine`` after a launch that failed without naming a
-    host.
+    ``probe`` is called before each launch, ``examine`` after a launch that failed without
+    identifying a host.
     """
 
     def __init__(
@@ -208,7 +212,8 @@ class Campaign:
         resume: bool = False,
         lost: Mapping[int, str] | None = None,
     ) -> CampaignResult:
-        """Measure without the hosts that are lost on the way, or were lost before (``lost``).
+        """Measure without the hosts that are lost during the campaign, or were lost before it
+        (``lost``).
 
         Raises ``CouldNotMeasure`` if nothing at all was measured.
         """
@@ -233,7 +238,7 @@ class Campaign:
         known |= self._probe(self._target, tuple(r for r in self._task()[1] if r not in known))
 
     def _attempt(self, number: int, out: Path | None) -> bool:
-        """Launch what is left; return whether another launch makes sense."""
+        """Launch the remaining points; return whether another launch makes sense."""
         rest, ranks = self._task()
         if not rest:
             return False
@@ -248,7 +253,7 @@ class Campaign:
         self._done |= set(_pairs_of(run))
 
     def _task(self) -> tuple[tuple[Point, ...], tuple[int, ...]]:
-        """Return what is left to measure between ranks that are not lost, and those ranks."""
+        """Return the remaining points between ranks that are not lost, and those ranks."""
         lost, missing = set(self._result.lost), set(self._result.missing)
         rest = subset_points(self._points, self._done, lost, missing)
         if any(why.code == "deadline" for why in self._result.missing.values()):
@@ -257,9 +262,7 @@ class Campaign:
         return rest, tuple(sorted(used))
 
     def _learn(self, outcome: Outcome, ranks: tuple[int, ...]) -> bool:
-        """Record what was measured and which hosts were lost; return whether another launch makes
-        sense.
-        """
+        """Record measured points and lost hosts; return whether another launch makes sense."""
         before, result, ending = len(self._done), self._result, outcome.ending
         run = renumbered(outcome.run, ranks, self._claim)
         errors = (
@@ -275,7 +278,7 @@ class Campaign:
         fresh = {ranks[rank]: why for rank, why in ending.lost.items() if rank < len(ranks)}
         if ending.crashed and not self._crashed & set(fresh):
             return self._again_with(fresh, ranks)
-        if not fresh:  # the launch failed without naming a host: ask the hosts
+        if not fresh:  # the launch failed without identifying a host: query the hosts
             fresh = self._examined(ranks)
         result.lost |= fresh
         if not fresh and ending.culprit is not None:
@@ -294,7 +297,7 @@ class Campaign:
         for why in crashed.values():
             text = (
                 f"{why}, in launch {len(self._result.runs)}. A rank can also crash because"
-                " another rank was lost, so its host is measured again: look into the log of that"
+                " another rank was lost, so its host is measured again: see the log of that"
                 " launch and the kernel logs of all its hosts"
             )
             run = with_error(self._result.runs[-1], EngineError(code="rank-lost", message=text))
@@ -321,16 +324,16 @@ class Campaign:
             result.runs[-1] = with_error(result.runs[-1], error)
 
     def _examined(self, ranks: tuple[int, ...]) -> dict[int, str]:
-        """Return the hosts that are gone after a launch that named none; empty if all are gone,
-        because then no host is to blame.
+        """Return the hosts that no longer respond after a launch that identified none; empty if no
+        host responds, because then no single host is the cause.
         """
         gone = self._examine(self._target, ranks)
         return gone if len(gone) < len(ranks) else {}
 
     def _concluded(self, trouble: str) -> CampaignResult:
-        """Give every planned point without data its reason.
+        """Add the reason for every planned point without data.
 
-        If nothing at all was measured, that is an error, never a result.
+        If nothing at all was measured, this is an error, never a result.
         """
         result = self._result
         if not any(run.points for run in result.runs):

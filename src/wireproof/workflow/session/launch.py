@@ -1,5 +1,5 @@
-"""How a session's ranks are started: the MPI, the commands that can start it (best first), the
-command that succeeds, and external causes of its end.
+"""Start a session's ranks: the MPI, the commands that can start it (best first), the command that
+succeeds, and external causes of its end.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _options_beside_ssh(
     try:
         scheduled = build(in_job)
     except BadInput as error:
-        # the MPI's launcher can set a different environment for each rank, and a rank order
+        # the MPI's launcher can set a rank order, and a different environment for each rank
         return [_ssh_option(over_ssh, str(error).rstrip("."))]
     why = f"started by {scheduled.launcher} in a job of {in_job.scheduler}"
     first = dataclasses.replace(scheduled, why=why)
@@ -126,8 +126,8 @@ def started(
 ) -> Outcome:
     """Return the outcome of the first option that starts.
 
-    ``run`` gets whether an earlier option has created the folder. If the run was broken off because
-    its job ended, or by a signal, the outcome says so.
+    ``run`` receives True if an earlier option has created the folder. If the run was ended by the
+    end of its job or by a signal, the outcome contains this reason.
     """
     for number, option in enumerate(options):
         before = run(option, number > 0)
@@ -141,19 +141,19 @@ def started(
         few_lost = 0 < len(outcome.ending.lost) <= target.size // 2
         if outcome.ending.ended != "not-started" or few_lost or not left:
             return outcome
-        reporter.warn(f"{outcome.ending.reason}; trying another way: {left[0].why}")
-    raise AssertionError("there is always an option")
+        reporter.warn(f"{outcome.ending.reason}; trying another launcher: {left[0].why}")
+    raise AssertionError("there is at least one option")
 
 
 _OWN_BUSINESS = ("done", "mismatch", "bad-frame", "disk-full")
-"""Endings that the end of a job cannot explain."""
+"""Endings that cannot be caused by the end of a job."""
 _FOLLOWED = ("-lost", "-gone", "interrupted")
-"""Suffixes of the codes by which ranks report consequences of the end of their job."""
+"""Suffixes of the codes with which ranks report consequences of the end of their job."""
 
 
 def ended_from_outside(outcome: Outcome, target: Target, reporter: Reporter) -> Outcome:
-    """Return the outcome with the scheduler's reason if its job has ended, with the name of a
-    signal that ended it, or unchanged.
+    """Return the outcome with the scheduler's reason if its job has ended, or with the name of the
+    signal that ended it; otherwise unchanged.
     """
     if outcome.ending.ended in _OWN_BUSINESS:
         return outcome
@@ -166,8 +166,8 @@ def ended_from_outside(outcome: Outcome, target: Target, reporter: Reporter) -> 
 
 
 def _job_end(target: Target, reporter: Reporter) -> str:
-    """Return why the job no longer runs, with those of its nodes that are gone, or "" while it
-    runs.
+    """Return the reason why the job no longer runs, with its nodes that no longer respond, or ""
+    while it runs.
     """
     job = target.allocation
     scheduler = target.scheduler
@@ -176,7 +176,7 @@ def _job_end(target: Target, reporter: Reporter) -> str:
     try:
         why = scheduler.queries.job_ended(job.job, target.through())
         gone = Availability(reporter).absent(target, range(target.size)) if why else {}
-    except WireproofError:  # the controller is gone too, so the launcher's message must suffice
+    except WireproofError:  # the controller is gone too: only the launcher's message is known
         return ""
     return "; ".join(dict.fromkeys([why.rstrip("."), *list(gone.values())[:4]])) if why else ""
 
@@ -204,11 +204,11 @@ def _ended(outcome: Outcome, why: str) -> Outcome:
     return msgspec.structs.replace(outcome, ending=ending, run=run)
 
 
-# --- The first launch and what it would measure, as ``--dry-run`` shows it; nothing is started.
+# --- The first launch and its points, as ``--dry-run`` shows them; nothing is started.
 
 
 Planned = tuple["DryRunDocument", Sequence[str], int]
-"""The first launch and what it measures, notes about its command, and the number of ranks."""
+"""The first launch and its points, notes about its command, and the number of ranks."""
 
 
 def planned(session: Session, target: Target) -> Planned:
@@ -230,7 +230,8 @@ def planned(session: Session, target: Target) -> Planned:
 
 
 def own_job(request: JobRequest, argv: Sequence[str]) -> tuple[str, str]:
-    """Return the command that gets the nodes of a job, and a batch script that does everything.
+    """Return the command that requests a job's nodes, and a batch script that requests them and
+    runs ``argv``.
 
     ``argv``: the check that the script starts.
     """

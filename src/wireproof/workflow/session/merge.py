@@ -1,5 +1,5 @@
-"""Splits a plan into what is left to measure, and merges the results of several launches into one
-run. Pure.
+"""Reduce a plan to the remaining points, and merge the results of several launches into one run.
+Pure.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -26,7 +26,7 @@ def subset_points(
     missing: Collection[int],
 ) -> tuple[Point, ...]:
     """Return ``points`` without the pairs that are done or have a lost rank; a group is measured
-    whole or not at all.
+    completely or not at all.
     """
     rest: list[Point] = []
     for point in points:
@@ -54,8 +54,8 @@ def subset_claim(claim: Claim, ranks: Sequence[int]) -> Claim:
 
 
 def ranks_by_host(claim: Claim, whole: Claim) -> tuple[int, ...] | None:
-    """Return the rank in ``whole`` of each rank of ``claim``, matched by host, ranks of one host in
-    order. None if ``whole`` does not contain them.
+    """Return the rank in ``whole`` of each rank of ``claim``, matched by host; ranks of one host
+    are matched in order. Return None if ``whole`` does not contain them.
     """
     free = gathered((host.host, host.rank) for host in whole.hosts)
     ordered = sorted(claim.hosts, key=lambda host: host.rank)
@@ -119,7 +119,7 @@ def merged_run(runs: Sequence[Run]) -> Run:
         return runs[0]
     hosts, moved = _placed(runs)
     idle = {idle.rank: idle for run in reversed(runs) for idle in run.idle}
-    # An attempt that did not start (a dead host) says nothing about the method of the others.
+    # An attempt that did not start (a dead host) contains no record of the method.
     begun = next((run for run in runs if run.open is not None), runs[0])
     return msgspec.structs.replace(
         begun,
@@ -174,8 +174,8 @@ def with_lost(
 ) -> Run:
     """Return the run with lost hosts as errors: missing evidence about a host is never a pass.
 
-    ``lost``: a sentence for each rank; ``missing``: why a point has no data. ``complete``: the last
-    launch ran to its end.
+    ``lost``: a sentence for each rank; ``missing``: the reason why a point has no data.
+    ``complete``: the last launch ran to its end.
     """
     errors = [
         EngineError(code="rank-lost", message=why, rank=rank) for rank, why in sorted(lost.items())

@@ -1,4 +1,4 @@
-"""Launches the same points once in each round of an experiment, and judges them as one run."""
+"""Launch the same points once in each round of an experiment, and judge them as one run."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ _NARROW = 1e-4
 
 
 def equally_long(policy: Policy) -> Policy:
-    """Make all launches equally long: none may end early because its arm reaches the precision
+    """Make all launches equally long, so that none ends early because its arm reaches the precision
     sooner.
     """
     return msgspec.structs.replace(policy, latency_half_width=_NARROW, bandwidth_half_width=_NARROW)
@@ -41,8 +41,8 @@ def launched_once(
 ) -> tuple[JudgedRun, list[Outcome]]:
     """Run one trial of an experiment.
 
-    Raises ``CouldNotMeasure`` if it gave no point, and ``KeyboardInterrupt`` if the user stopped
-    it.
+    Raises ``CouldNotMeasure`` if it measured no point, and ``KeyboardInterrupt`` if the user
+    stopped it.
     """
     section, outcomes = run_session(session, target, reporter)
     if outcomes[-1].ending.ended == "interrupted":
@@ -61,7 +61,8 @@ def sealed(
     storage: Storage,
     reporter: Reporter,
 ) -> Path | None:
-    """Store the records, each led by the answer, and the document at ``place`` beside them.
+    """Store the records, each with the answer as its first part, and the document at ``place`` in
+    the same folder.
 
     Return the folder, or None if nothing is kept.
     """
@@ -76,7 +77,7 @@ def sealed(
 
 
 class Rounds:
-    """The launches of one arm. ``sections``: of the launches that succeeded."""
+    """The launches of one arm. ``sections``: the judged runs of the launches that succeeded."""
 
     def __init__(self, title: str, prepared: Prepared, method: Method, storage: Storage) -> None:
         self.title, self.prepared = title, prepared
@@ -85,7 +86,7 @@ class Rounds:
         self._outcomes: list[Outcome] = []
 
     def session(self, number: int, seed: int, folder: Path | None) -> Session:
-        """Return the session of round ``number``: the same points in another order, with their own
+        """Return the session of round ``number``: the same points in another order, with separate
         numbers.
         """
         session = self._method.session(

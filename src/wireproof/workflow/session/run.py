@@ -1,4 +1,4 @@
-"""Runs one session from plan to judged section: choose the MPI, launch, read the frames, judge."""
+"""Run one session from plan to judged section: choose the MPI, launch, read the frames, judge."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ _NOT_TO_BE_HAD = (
     *("ofi-depth", "ofi-disagree", "ofi-exchange", "ofi-library", "ofi-provider", "ofi-size"),
     *("bad-plan", "tcp-no-address", "tcp-no-nic"),
 )
-"""Errors of a rank that another option corrects; they say nothing about the fabric."""
+"""Errors of a rank that another option corrects; they do not concern the fabric."""
 SEALING = ("duckdb",)
 JUDGING = ("numpy", "wireproof.verdict.run", "wireproof.workflow.result")
-"""Modules that are needed after a launch, the slowest first. Loading them takes 0.2 s of a
-processor, about as long as ranks need to start.
+"""Modules that are needed after a launch, the slowest first. Loading them takes 0.2 s of processor
+time, about as long as the start of the ranks.
 """
 LEAST_LAUNCH_S = 3.0
 """Shortest time in s in which a launch can start."""
@@ -110,7 +110,7 @@ def run_session(
 ) -> tuple[JudgedRun, list[Outcome]]:
     """Measure (``session.launches`` times) and judge; the records stay in the outcomes' folders.
 
-    ``claim``: replaces the target's claim (for a false claim that is planted on purpose). Raises
+    ``claim``: replaces the target's claim (for a deliberately false claim). Raises
     ``CouldNotMeasure`` if not a single point was sealed, because there is nothing to judge.
     """
     attempts = _Attempts(target, claim or target.claim(), reporter)
@@ -175,7 +175,7 @@ class _Attempts:
 
 
 def _raise_for(gone: Mapping[int, str]) -> None:
-    """Raise ``CouldNotMeasure`` with all reasons why hosts cannot take part, if there are any."""
+    """Raise ``CouldNotMeasure`` with the reasons if any hosts cannot take part."""
     if gone:
         raise CouldNotMeasure("; ".join(dict.fromkeys(gone.values())) + ".")
 
@@ -213,7 +213,8 @@ def campaign_run(
     session: Session, target: Target, reporter: Reporter, *, lost: Mapping[int, str] | None = None
 ) -> tuple[Run, CampaignResult]:
     """Measure ``session`` in as many launches as necessary: lost hosts (also those in ``lost``) are
-    named, and the rest is measured. The run has all ranks of the target, whichever took part.
+    reported, and the rest is measured. The run contains all ranks of the target, including those
+    that did not take part.
     """
     availability = Availability(reporter)
     results: list[CampaignResult] = []
@@ -286,7 +287,7 @@ def _faults_of(faults: Sequence[ModelFault], whole: Target, part: Target) -> tup
 
 
 def left_s(session: Session) -> float | None:
-    """Return the seconds that a launch may take: its deadline, or the rest of the total time.
+    """Return the time limit of a launch in seconds: its deadline, or the rest of the total time.
 
     Raises ``CouldNotMeasure`` if no time is left.
     """
@@ -301,7 +302,7 @@ def left_s(session: Session) -> float | None:
 def launched(session: Session, target: Target, claim: Claim, reporter: Reporter) -> Outcome:
     """Run one launch by the first command that starts, and seal its records.
 
-    They are sealed here, before the judgement of many nodes needs the memory.
+    They are sealed here, because the judgement of many nodes needs the memory afterwards.
     """
     install = install_for(session)
 
@@ -310,7 +311,10 @@ def launched(session: Session, target: Target, claim: Claim, reporter: Reporter)
         outcome = attempt(plan, option, begun)
         if not any(map(_says_older, outcome.run.errors)):
             return outcome
-        reporter.warn("the engine is older than this wireproof: it waits less for late counters")
+        reporter.warn(
+            "the engine is older than this wireproof: it waits for a shorter time for counters"
+            " that are updated late"
+        )
         witness = msgspec.structs.replace(plan.witness, late=())
         again = attempt(msgspec.structs.replace(plan, witness=witness), option, begun=True)
         errors = [error for error in again.run.errors if not _says_older(error)]
@@ -343,8 +347,9 @@ def launched(session: Session, target: Target, claim: Claim, reporter: Reporter)
 
 
 def _wire_observer(target: Target) -> Callable[[], Sequence[EngineError]]:
-    """Return a function that reports, at the end of an attempt, that the wire of a lab fell
-    behind."""
+    """Return a function that reports, at the end of an attempt, whether a lab's wire fell
+    behind.
+    """
     if target.lab is None:
         return tuple
     from wireproof.lab.wire import wire_observer
@@ -353,14 +358,14 @@ def _wire_observer(target: Target) -> Callable[[], Sequence[EngineError]]:
 
 
 def _loads(session: Session) -> list[Callable[[], object]]:
-    """Return steps that load what is needed after a launch of ``session``."""
+    """Return functions that load the modules needed after a launch of ``session``."""
     names = (*(SEALING if session.kept else ()), *JUDGING)
     steps: list[Callable[[], object]] = [partial(importlib.import_module, name) for name in names]
     return [*steps, _compile_page] if session.kept else steps
 
 
 def _compile_page() -> None:
-    """Compile the template of the result's page, which takes a tenth of a second."""
+    """Compile the template of the result's page, which takes 0.1 s."""
     from wireproof.report.html import compiled_page
 
     compiled_page()
@@ -391,7 +396,7 @@ def _limits(run: Run, table: Table | None) -> Limits | None:
 
 
 def judged(run: Run, session: Session, records: Sequence[Path]) -> JudgedRun:
-    """Judge the run. ``records``: the folders that it was read from."""
+    """Judge the run. ``records``: the folders from which it was read."""
     from wireproof.report.judged_run import JudgedRun
     from wireproof.verdict.run import judge
     from wireproof.workflow.atlas import atlas

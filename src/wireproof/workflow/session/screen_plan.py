@@ -1,4 +1,6 @@
-"""The points of a screen of many nodes: rounds of disjoint pairs, and the suspects again, alone."""
+"""The points of a screen of many nodes: rounds of disjoint pairs, and the suspects again, each
+alone.
+"""
 
 from __future__ import annotations
 
@@ -27,16 +29,18 @@ if TYPE_CHECKING:
     from wireproof.locate.screen.screened import Screened
 
 SCREEN_S = 10.0
-"""Longest time of all rounds together in s; a fast link needs a tenth of this."""
+"""Maximum time of all rounds together in s; a fast link needs a tenth of this."""
 LEAST_BUDGET_MS, MOST_BUDGET_MS = 250, 1000
 CONTROLS = 2
 """Number of pairs of known-good nodes that are measured with the suspects for comparison."""
 CONFIRM_MS = 250
-"""Budget of each point of the confirm stage, whose certainty comes from partners and repeats."""
+"""Budget of each point of the confirm stage, which becomes certain through its partners and
+repeats.
+"""
 REPEATS = ((2.5, 2), (1.6, 3))
-"""(factor, repeats): a pair of a suspect that is slower than expected by this factor is repeated
-this often instead of five times. Among 360 simulated ports at half rate or less, with noise of 2 to
-12 %, three repeats found as many as five.
+"""(factor, repeats): if a suspect's pair is slower than expected by this factor, it is measured
+with this number of repeats instead of five. Among 360 simulated ports at half rate or less, with
+noise of 2 to 12 %, three repeats found as many as five.
 """
 ENOUGH_ROUNDS, MOST_REPEATS = 12, 4
 """With few nodes each node has few partners, so the rounds are repeated until each node has about
@@ -52,12 +56,12 @@ time slice, and little enough for many batches within the budget even on a slow 
 """
 MOST_APART = 32
 """Limit on the pairs that a machine with fewer cores than ranks measures one after another; more
-pairs would take too long and are measured in rounds of several.
+pairs would take too long and are measured several at a time.
 """
 
 
 def leaves_of(hosts: Sequence[str], fabric: Fabric | None) -> list[int] | None:
-    """Return the number of each host's leaf switch, -1 if unknown; None without a fabric."""
+    """Return the number of each host's leaf switch, -1 if unknown; return None without a fabric."""
     if fabric is None:
         return None
     leaf_by_node = {link.node: link.switch for link in reversed(fabric.attachments)}
@@ -67,8 +71,8 @@ def leaves_of(hosts: Sequence[str], fabric: Fabric | None) -> list[int] | None:
 
 
 def screen_window(size: int, rate_bits_per_s: float | None) -> int:
-    """Return an even number of messages that take ``IN_FLIGHT_NS`` at line rate: at least 2, and at
-    most as many as the default policy allows in flight.
+    """Return the number of messages that take ``IN_FLIGHT_NS`` at line rate: even, at least 2, and
+    at most the default policy's limit of messages in flight.
     """
     message_ns = size * 8e9 / (rate_bits_per_s or 1e10)
     most = Policy().in_flight_bytes // size // 2 * 2
@@ -110,7 +114,9 @@ def _of_rounds(
 
 
 def screen_repeats(rounds: int) -> int:
-    """Return how often ``rounds`` are measured: few rounds give each node few samples."""
+    """Return the number of repeats of ``rounds``: with few rounds each node has few samples, so
+    they are repeated.
+    """
     return max(1, min(MOST_REPEATS, round(ENOUGH_ROUNDS / max(1, rounds))))
 
 
@@ -147,10 +153,10 @@ def screen_points(
 def again_rounds(
     screens: Sequence[Screened], index: Mapping[str, int], leaves: Sequence[int] | None, seed: int
 ) -> tuple[list[list[Pair]], list[int]]:
-    """Return (rounds of the confirm stage, suspects for which there is no place).
+    """Return (rounds of the confirm stage, suspects that do not fit into them).
 
-    Suspects of any metric meet partners that are good in all metrics; lone pairs are measured
-    again, and some good pairs serve as controls.
+    Suspects of any metric are paired with nodes that are good in all metrics; lone pairs are
+    measured again, and some good pairs serve as controls.
     """
     suspects, good = _suspects_and_partners(screens, index)
     found = [
@@ -204,7 +210,7 @@ _MOST_SLOWNESS = math.log(1e3)
 
 
 def _slowdowns(screens: Sequence[Screened], index: Mapping[str, int]) -> dict[int, float]:
-    """Return for the rank of each suspected node how many times longer a message takes; 1 if
+    """Return, by rank of the suspected nodes, the factor by which a message takes longer; 1 if
     unknown, as for both ends of a lone pair.
     """
     factors: dict[int, float] = {}
@@ -222,8 +228,8 @@ def _affordable(
     rounds: Sequence[Sequence[Pair]], slowdowns: Mapping[int, float]
 ) -> list[list[Pair]]:
     """Drop the last repeats of pairs for which ``REPEATS`` needs fewer: a port at 1 % of its rate
-    needs no fifth measurement, and each would take ten seconds. Pairs of good nodes are measured as
-    often as the least slow suspect.
+    needs no fifth measurement, and each would take ten seconds. Pairs of good nodes get as many
+    repeats as the least slow suspect.
     """
     least = min(slowdowns.values(), default=1.0)
     seen: dict[Pair, int] = {}

@@ -1,4 +1,4 @@
-"""``wireproof study``: finds which settings of a library take effect, and which of them help
+"""``wireproof study``: find the settings of a library that take effect, and those that help
 here.
 """
 
@@ -54,7 +54,7 @@ __all__ = ["StudySpecification", "libraries", "library_called", "run_study"]
 
 
 class Prober:
-    """Starts a library with one value at a time and reads back what it uses.
+    """Starts a library with one value at a time and reads back the value that it uses.
 
     ``folder``: for the logs, which are temporary.
     """
@@ -63,18 +63,21 @@ class Prober:
         self._launcher, self._library, self._folder = launcher, library, folder
 
     def base(self) -> list[Host]:
-        """Return the hosts of a start without values. Raises ``CouldNotMeasure`` if it fails."""
+        """Start the library without values; return the hosts. Raises ``CouldNotMeasure`` if the
+        start fails.
+        """
         hosts, text, failed, _ = self._start(Configuration())
         if failed:
             why = complaint(text, self._library)
             more = f" ({why})" if why else ""
             raise CouldNotMeasure(
-                f"no run of {self._library.title} starts without any of the values: {failed}{more}"
+                f"{self._library.title} does not start even without any of the values:"
+                f" {failed}{more}"
             )
         return hosts
 
     def probe(self, configuration: Configuration, knob: Knob) -> Probe:
-        """Return what the library reports when one value is set."""
+        """Return the library's report when one value is set."""
         _, text, failed, folder = self._start(configuration)
         lines = heard(text, self._library, folder / COUNTS)
         if failed:
@@ -90,7 +93,7 @@ class Prober:
         )
 
     def _controls(self, configuration: Configuration, knob: Knob) -> dict[str, str]:
-        """Try other spellings of a refused value; return why each did not start."""
+        """Try other spellings of a refused value; return the reason why each did not start."""
         controls: dict[str, str] = {}
         for control in knob.control:
             other = spelling(control, configuration.value)
@@ -109,7 +112,7 @@ class Prober:
             configuration.variables, self._library.asks, folder
         )
         matched = partial(self._matched, text, folder, configuration)
-        refuse_slow_patterns(matched, f"what {self._library.title} prints", _of(self._library))
+        refuse_slow_patterns(matched, f"the output of {self._library.title}", _of(self._library))
         return hosts, text, failed, folder
 
     def _matched(self, text: str, folder: Path, configuration: Configuration) -> None:
@@ -124,7 +127,7 @@ def _of(library: Library) -> str:
 
 
 MORE_ROUNDS = 3
-"""Rounds beyond the minimum, so that a single odd block cannot hide an effect."""
+"""Rounds beyond the minimum, so that a single outlier block cannot hide an effect."""
 LEAST_PLANNED = 12
 
 
@@ -198,7 +201,7 @@ class _Study(Bench[StudyRun]):
         return self._study()
 
     def _asked(self) -> dict[str, str]:
-        """Return what must be the same when a study is resumed."""
+        """Return the options that must be the same when a study is resumed."""
         return {
             "the library": self._wanted.library.id,
             "the hosts": ",".join(self._launcher.target.hosts),
@@ -260,7 +263,7 @@ class _Study(Bench[StudyRun]):
         )
 
     def _warm_up(self) -> float:
-        """Return the seconds of a launch.
+        """Return the duration of a launch in seconds.
 
         Raises ``CouldNotMeasure`` if the base is not on the wire.
         """
@@ -269,12 +272,14 @@ class _Study(Bench[StudyRun]):
             rails = ", ".join(self._launcher.rails) or "the claimed NIC"
             raise CouldNotMeasure(
                 f"the runs without any value are {run.proof} of {rails}: nothing can be concluded"
-                " about settings; name the NIC, or the rails, with --nic."
+                " about settings; give the NIC, or the rails, with --nic."
             )
         return run.seconds
 
     def _plan(self, startable: list[int], launch_s: float) -> Design:
-        """Choose the number of rounds in advance, so that no result decides when the study ends."""
+        """Choose the number of rounds in advance, so that the end of the study does not depend on
+        its results.
+        """
         budget_s, done, names = self._wanted.budget_s, self._course.rounds, self._launcher.names
         design = Design(
             arms=(0, *startable), seed=f"study/{self._seed}", shape="small", budget_s=budget_s
@@ -291,8 +296,8 @@ class _Study(Bench[StudyRun]):
         if planned < least:
             self._note(
                 f"there is time for {quantity.counted(planned, 'round')} in"
-                f" {quantity.duration(budget_s)}, but {least} are needed to distinguish any effect"
-                " from none: give a larger --budget, fewer --knobs, or fewer patterns (--over)."
+                f" {quantity.duration(budget_s)}, but {least} are needed to detect any effect:"
+                " give a larger --budget, fewer --knobs, or fewer patterns (--over)."
             )
         return dataclasses.replace(design, rounds=planned)
 
@@ -329,7 +334,7 @@ class _Study(Bench[StudyRun]):
             rounds_planned=course.design.rounds or 0,
             budget_s=wanted.budget_s,
             seconds=self._seconds(),
-            stopped=cast(Stopped, course.stopped),  # it has no looks
+            stopped=cast(Stopped, course.stopped),  # a study has no interim analyses
             notes=self._notes,
         )
         return concluded(bare, self._probes, self._knobs, wanted.library)
@@ -345,7 +350,7 @@ def _inherited(
         if name.startswith(library.prefixes) and name not in base
     ]
     return (
-        [f"set in this shell, and so in every run: {' '.join(assignments)[:1000]}"]
+        [f"set in this shell, and therefore in every run: {' '.join(assignments)[:1000]}"]
         if assignments
         else []
     )
@@ -358,7 +363,7 @@ _LARGEST = 64 << 20
 
 
 class Keeper:
-    """Stores a study in ``folder``; None: nothing is stored."""
+    """Stores a study in ``folder``; if it is None, nothing is stored."""
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
@@ -383,13 +388,11 @@ class Keeper:
         return stored
 
     def keep(self, begun: Begun) -> None:
-        """Store what has been measured so far. Raises ``CouldNotMeasure`` if it cannot be
-        written.
-        """
+        """Store the measurements so far. Raises ``CouldNotMeasure`` if they cannot be written."""
         self._write(BEGUN, begun)
 
     def result(self, study: Study) -> None:
-        """Store the study as printed with ``--json``."""
+        """Store the study as the document that ``--json`` prints."""
         self._write(RESULT, study)
 
     def _write(self, name: str, document: Begun | Study) -> None:
@@ -404,7 +407,7 @@ class Keeper:
 
 
 def _sound(begun: Begun, folder: Path) -> None:
-    """Raise ``BadInput`` for numbers that no study can have."""
+    """Raise ``BadInput`` for numbers that are impossible in a study."""
     known = range(len(begun.configurations))
     good = (
         begun.rounds >= 0

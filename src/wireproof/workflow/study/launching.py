@@ -1,4 +1,4 @@
-"""One launch of a study: all its patterns with one configuration, and what the library reports in
+"""One launch of a study: all its patterns with one configuration, and the library's reports in
 it.
 """
 
@@ -43,17 +43,19 @@ from wireproof.workflow.target.resolve import resolve_target
 from wireproof.workflow.tune.trial.pattern import unread
 
 EACH_S = 0.15
-"""Time of one point; short, because launches differ more than repetitions within a launch."""
+"""Time of one point; short, because the variation between launches is larger than within a
+launch.
+"""
 PROBE_S = 0.02
 PROBE_HANGS_MS = 8000
-"""Deadline of a short point; a value with which no point meets it does not work."""
+"""Deadline of a short point; if no point meets it, the value does not work."""
 COUNTS = "counts"
 """Folder inside a launch's folder for the library's counters."""
 _LOG_BYTES = 8 << 20
 
 
 class Launcher:
-    """Launches of ``wanted`` on its target. Raises ``BadInput`` if it cannot be launched."""
+    """Launches the study ``wanted`` on its target. Raises ``BadInput`` if it cannot be launched."""
 
     def __init__(
         self,
@@ -65,7 +67,7 @@ class Launcher:
         self._quiet = Quiet(reporter)
         target = resolve_target(wanted.target, environment)
         if len(set(target.hosts)) < 2:
-            raise BadInput("a study needs two hosts, with a wire between them: give --hosts.")
+            raise BadInput("a study needs two hosts with a wire between them: give --hosts.")
         if not target.nics or not target.nics[0]:
             raise BadInput(
                 "a study needs the NIC, or the rails, that the traffic is claimed to use: give"
@@ -104,8 +106,8 @@ class Launcher:
         )
 
     def _own_variables(self, wanted: StudySpecification) -> dict[str, str]:
-        """Return what a launch would set for the claimed NIC, as variables that a value can
-        replace.
+        """Return the variables that a launch sets for the claimed NIC; a value under study can
+        replace them.
         """
         nic = self.target.nics[0]
         if self._session.transport == "ofi":
@@ -123,7 +125,7 @@ class Launcher:
         return dict(MPIS[self.install.family].uniform(request, nic))
 
     def check(self, configuration: Configuration) -> None:
-        """Raise ``BadInput`` for a variable that nothing in these launches reads."""
+        """Raise ``BadInput`` for a variable that no program in these launches reads."""
         for name in configuration.variables:
             why = unread(name, self._session.transport, self.install)
             if why:
@@ -131,7 +133,7 @@ class Launcher:
 
     @property
     def patterns(self) -> list[StudiedPattern]:
-        """Return what is measured, in the order of the tables."""
+        """Return the measured patterns, in the order of the tables."""
         return [
             StudiedPattern(
                 name=name, what=title_of(name), metric=metric_of(point.pattern, point.form)
@@ -142,8 +144,8 @@ class Launcher:
     def probe(
         self, variables: Mapping[str, str], asks: Mapping[str, str], folder: Path
     ) -> tuple[list[Host], str, str]:
-        """Start once with ``asks``; return the hosts that responded, all output, and why it failed,
-        or "".
+        """Start once with ``asks``; return the hosts that responded, all output, and the reason for
+        a failure or "".
         """
         point = msgspec.structs.replace(points_of(("latency",), self.target.size)[0], id=0)
         counts = counting(self._library, folder / COUNTS)
@@ -228,15 +230,15 @@ def _log(folder: Path) -> str:
     return data.decode("utf-8", "replace")
 
 
-# --- The request to a study.
+# --- The specification of a study.
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class StudySpecification:
-    """``knobs`` empty: all of the library's, or those of ``values``.
+    """``knobs`` empty: all knobs of the library, or those in ``values``.
 
     ``over``: patterns; empty: those that the knobs can affect. ``budget_s``: no round is started
-    that would end later. ``smallest``: fraction below which an effect does not justify a setting.
+    that would end later. ``smallest``: an effect below this fraction does not justify a setting.
     """
 
     library: Library
@@ -253,8 +255,8 @@ class StudySpecification:
 
 
 # --- Output and counters of a launch, read by the library's reader if it has one. Statistics files
-# contain the whole environment of a process: their readers pass on only the library's settings, and
-# none of the text is stored.
+# contain the whole environment of a process, so their readers pass on only the library's settings,
+# and the text is never stored.
 
 _MOST_FILES = 256
 _LARGEST = 16 << 20

@@ -1,4 +1,4 @@
-"""Where a measurement happens: hosts, how they are reached, the claimed NICs and link."""
+"""The target of a measurement: hosts, the way to reach them, the claimed NICs and link."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ class Target:
     """Where ranks run: one rank per entry of ``hosts``; without hosts ``ranks`` ranks on this
     machine.
 
-    ``start_on``: where the launcher starts the ranks; differs from ``hosts`` only in a planted lie.
-    ``wire`` False: no wire is claimed (one plain machine). ``environment``: variables with which a
-    scheduler inside a lab is reached. ``notes``: what the user should know about this choice.
+    ``start_on``: the hosts on which the launcher starts the ranks; differs from ``hosts`` only for
+    a deliberately false claim. ``wire`` False: no wire is claimed (one plain machine).
+    ``environment``: variables that are needed to reach a scheduler inside a lab. ``notes``: remarks
+    for the user about this choice.
     """
 
     hosts: tuple[str, ...]
@@ -67,7 +68,7 @@ class Target:
 
     @property
     def reached_by_agent(self) -> bool:
-        """Return whether the user's program reaches the hosts; it takes precedence over the
+        """Return whether the user's agent program reaches the hosts; it takes precedence over the
         scheduler.
         """
         return bool(self.agent) and self.lab is None
@@ -101,8 +102,8 @@ class Target:
             return self
         if self.size * ppn > MOST_RANKS:
             raise BadInput(
-                f"{self.size} hosts with {ppn} ranks each are more than {MOST_RANKS} ranks: give"
-                " fewer."
+                f"{self.size} hosts with {ppn} ranks each have more than {MOST_RANKS} ranks in"
+                " total: give fewer."
             )
 
         def repeated(values: tuple[str, ...]) -> tuple[str, ...]:
@@ -133,7 +134,7 @@ class Target:
         )
 
     def claim(self) -> Claim:
-        """Return what is claimed about these ranks: their hosts, NICs and link."""
+        """Return the claim about these ranks: their hosts, NICs and link."""
         names = self.hosts or (socket.gethostname(),) * self.ranks
         nics = self.nics or ("",) * len(names)
         hosts = [HostClaim(rank=i, host=name, nic=nics[i]) for i, name in enumerate(names)]
@@ -152,8 +153,8 @@ class Target:
         return meeting_point(self.addresses[0] if self.addresses else self.hosts[0])
 
     def through(self) -> tuple[str, ...]:
-        """Return the words in front of a scheduler's commands: in a lab they run on its first
-        node.
+        """Return the words to put in front of a scheduler's commands, which in a lab run on its
+        first node.
         """
         if self.lab is None:
             return ()
@@ -180,17 +181,17 @@ class Target:
 
 
 def this_machine(link: LinkClaim | None = None, ranks: int = 2) -> Target:
-    """Return ranks on this machine alone: shared memory or loopback, never a wire."""
+    """Return a target of ranks on this machine alone: shared memory or loopback, never a wire."""
     return Target(hosts=(), start_on=(), link=link, wire=False, ranks=ranks)
 
 
 def _network(lab: Lab, nic: str) -> Network:
-    """Return the lab's network with this NIC, by device or network name; the fastest for ""."""
+    """Return the lab's network with this NIC, by device or network name; "" selects the fastest."""
     networks = lab.topology.networks
     fitting = [network for network in networks if nic in ("", network.device, network.name)]
     if not fitting:
         raise BadInput(
-            f"no node of lab {lab.name} has the NIC {nic!r}: there is"
+            f"no node of lab {lab.name} has the NIC {nic!r}; its NICs are"
             f" {', '.join(n.device for n in networks)}."
         )
     return max(fitting, key=lambda network: network.rate_bits_per_s or float("inf"))
@@ -212,8 +213,8 @@ def _unnamed(lab: Lab, chosen: Network) -> str:
 
 def _claimed(lab: Lab, link: LinkClaim | None, networks: Sequence[Network]) -> LinkClaim:
     """Return the link as the lab has built it, or the given link with the shaping that the lab
-    adds: a token bucket does not count the preamble and lets bursts pass, whatever the link is
-    called.
+    adds: a token bucket does not count the preamble and lets bursts pass, regardless of the link's
+    name.
     """
     built = links_together([lab.expected_link(network.name) for network in networks])
     if link is None:
@@ -230,7 +231,9 @@ def _claimed(lab: Lab, link: LinkClaim | None, networks: Sequence[Network]) -> L
 def lab_target(
     lab: Lab, hosts: tuple[str, ...], *, nic: str = "", link: LinkClaim | None = None
 ) -> Target:
-    """Return nodes of a lab, their NICs on its networks, and the link as the lab has built it."""
+    """Return a target of a lab's nodes, with their NICs on its networks, and the link as the lab
+    has built it.
+    """
     unknown = [host for host in hosts if host not in lab.nodes]
     if unknown:
         raise BadInput(f"lab {lab.name} has no node {unknown[0]!r}: it has {', '.join(lab.nodes)}.")
@@ -250,8 +253,8 @@ def lab_target(
     )
 
 
-# --- How a command reaches a host of a target: in a lab's node, on this machine, or through ssh
-# or a program called like it.
+# --- Reach a host of a target with a command: in a lab's node, on this machine, or through ssh or a
+# program with the same calling convention.
 
 
 def reach(target: Target, host: str, argv: Sequence[str]) -> list[str]:
@@ -286,9 +289,10 @@ def guarded(target: Target, host: str, argv: Sequence[str], mark: str = "") -> l
 
 
 def launcher_environment(target: Target, inherited: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that make a plain ``mpirun -hosts n1,n2`` reach the hosts as we do.
+    """Return the variables with which a plain ``mpirun -hosts n1,n2`` reaches the hosts as
+    wireproof does.
 
-    Variables that the user has set are left out.
+    Variables that the user has set are omitted.
     """
     if not target.agent:
         return {}

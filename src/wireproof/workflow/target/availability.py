@@ -1,5 +1,5 @@
-"""Asks before each launch which hosts can take part, so that a dead node is reported in one
-sentence and does not fail the whole job.
+"""Determine before each launch which hosts can take part, so that a dead node is reported in one
+sentence and the whole job does not fail.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,13 +16,13 @@ from wireproof.workflow.target import Target
 TIMEOUT_S = 10.0
 _NIC_FOLDERS = ("/sys/class/net", "/sys/class/infiniband")
 _NO_NEW_JOBS = ("drain", "maint", "reserved", "planned")
-"""States of nodes that accept no new job but keep running their current job."""
+"""States of nodes that accept no new jobs but continue their current job."""
 
 
 class Availability:
-    """Asks hosts whether they can take part.
+    """Queries hosts whether they can take part.
 
-    It remembers which hosts have their NIC, so that they are not asked again before each further
+    It remembers which hosts have their NIC, so that they are not queried again before each further
     launch.
     """
 
@@ -34,8 +34,8 @@ class Availability:
         """Return a sentence for each rank of ``ranks`` whose host does not respond, by rank.
 
         Nodes of a lab are looked up in the lab, nodes of a job in the scheduler; other hosts are
-        contacted the way the launcher will reach them. Raises ``BadInput`` if no host at all has
-        the claimed NIC.
+        contacted in the same way as by the launcher. Raises ``BadInput`` if no host at all has the
+        claimed NIC.
         """
         if not target.hosts or not ranks:
             return {}
@@ -66,8 +66,8 @@ class Availability:
         """Return a sentence for each rank of ``ranks`` whose host does not respond or whose claimed
         NIC is down.
 
-        Used after a launch that failed without naming a host, because an MPI then fails to start as
-        a whole.
+        Used after a launch that failed without identifying a host, because then the whole MPI job
+        fails to start.
         """
         gone = self.absent(target, ranks)
         if target.allocation is not None and target.lab is None and not target.reached_by_agent:
@@ -134,7 +134,7 @@ class Availability:
         }
 
     def _closed(self, hosts: Sequence[str], target: Target, queries: Queries) -> dict[str, str]:
-        """Return a sentence for each host that the scheduler has closed.
+        """Return a sentence for each host that the scheduler has taken out of service.
 
         If the scheduler does not respond, return nothing: the launch shows which hosts respond, and
         no measurement may be lost.
@@ -145,7 +145,7 @@ class Availability:
             self._reporter.warn(f"{str(error).rstrip('.')}; the nodes are assumed to be usable")
             return {}
         return {
-            host: f"{host} cannot be used: {queries.title} calls it {node.state}"
+            host: f"{host} cannot be used: its state in {queries.title} is {node.state}"
             + (f" ({node.reason})" if node.reason else "")
             for host, node in states.items()
             if not node.usable and not _ours_still(node.state)
@@ -209,9 +209,9 @@ def _states(target: Target, nic: str, hosts: Sequence[str]) -> Mapping[str, str]
 
 
 def _ours_still(state: str) -> bool:
-    """Return whether the scheduler closed a node while our job holds it.
+    """Return whether the scheduler took a node out of service while our job runs on it.
 
-    Such a node still works, and leaving it out would hide its performance.
+    The node still works, and leaving it out would hide its performance.
     """
     return state.startswith(_NO_NEW_JOBS) and "not responding" not in state
 

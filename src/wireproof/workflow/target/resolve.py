@@ -1,5 +1,5 @@
-"""Resolves the user's options into a target: a job's nodes, a lab's nodes, hosts by ssh, or this
-machine.
+"""Resolve the user's options into a target: a job's nodes, a lab's nodes, hosts reached by ssh, or
+this machine.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LARGEST_FILE = 256 << 20
 def read_fabric(path: Path) -> Fabric:
     """Read the fabric that a file describes.
 
-    Raises ``BadInput`` with the file and what is wrong in it.
+    Raises ``BadInput`` with the file and its error.
     """
     with reading(f"the topology {path}"):
         text = read_bounded(path, LARGEST_FILE).decode("utf-8", "replace")
@@ -47,8 +47,8 @@ def read_fabric(path: Path) -> Fabric:
 
 
 def fabric_for(path: Path | None, target: Target, reporter: Reporter) -> Fabric | None:
-    """Return the fabric of the target's hosts, or None without a description; report what had to be
-    left out.
+    """Return the fabric of the target's hosts, or None without a description; report the parts that
+    are left out.
     """
     fabric = read_fabric(path) if path is not None else _fabric_of_scheduler(target, reporter)
     if fabric is None:
@@ -80,8 +80,8 @@ def _fabric_of_scheduler(target: Target, reporter: Reporter) -> Fabric | None:
 
 
 def refuse_lone_claims(options: Options, target: Target) -> None:
-    """Raise ``BadInput`` if a NIC or a link is given without hosts: the run would ignore it, and
-    any typing error in it. The model and null transports have no hosts.
+    """Raise ``BadInput`` if a NIC or a link is given without hosts: the run would ignore it, even
+    if it is misspelt. The model and null transports have no hosts.
     """
     if target.hosts or options.transport in ("null", "model"):
         return
@@ -94,8 +94,8 @@ def refuse_lone_claims(options: Options, target: Target) -> None:
     ]
     if claims:
         raise BadInput(
-            f"{' and '.join(claims)} says what is between two hosts, and no hosts are given: add"
-            " --hosts A,B, or leave it out to measure this machine alone."
+            f"{' and '.join(claims)} describes the link between two hosts, but no hosts are"
+            " given: add --hosts A,B, or leave it out to measure this machine alone."
         )
 
 
@@ -103,7 +103,9 @@ def claimed_link(options: Options) -> LinkClaim | None:
     """Return the link of ``--link`` for the claimed NIC or rails, or None without the option."""
     if not options.link:
         if options.mtu or options.pcie:
-            raise BadInput("--mtu and --pcie say more about a link: name it with --link.")
+            raise BadInput(
+                "--mtu and --pcie describe a link in more detail: give the link with --link."
+            )
         return None
     from wireproof.physics.rails import claim_of_rails
 
@@ -114,14 +116,14 @@ def claimed_link(options: Options) -> LinkClaim | None:
 
 
 def agent_of(launcher: str) -> str:
-    """Return the program of ``--launcher``, called like ssh, or "" for ssh itself."""
+    """Return the program of ``--launcher``, which is called like ssh, or "" for ssh itself."""
     if launcher in ("", "ssh"):
         return ""
     path = Path(launcher)
     if not path.is_file():
         raise BadInput(
-            f"--launcher {launcher!r} is neither ssh nor a program: give the path of one called"
-            " like ssh."
+            f"--launcher {launcher!r} is neither ssh nor a program: give the path of a program"
+            " that is called like ssh."
         )
     return str(path.absolute())
 
@@ -137,7 +139,7 @@ def prefix_of(text: str) -> tuple[str, ...]:
 
 
 def reader_prefix(text: str) -> tuple[str, ...]:
-    """Return the words of ``prove --prefix``, which starts the reader of the ports."""
+    """Return the words of ``prove --prefix``, with which the reader of the ports is started."""
     from wireproof.launch.command import check_prefix
 
     words = prefix_of(text)
@@ -146,8 +148,8 @@ def reader_prefix(text: str) -> tuple[str, ...]:
 
 
 def resolve_target(asked: Options, environment: Mapping[str, str]) -> Target:
-    """Return a lab's nodes, the allocation that ``environment`` belongs to, hosts by ssh, or this
-    machine.
+    """Return the target: a lab's nodes, the allocation in ``environment``, hosts reached by ssh, or
+    this machine.
 
     Raises ``BadInput`` if none of these matches, or if host names are ambiguous.
     """
@@ -197,7 +199,7 @@ def _by_ssh(asked: Options, hosts: tuple[str, ...]) -> Target:
 
 
 def allocated(asked: Options, allocation: Allocation) -> Target:
-    """Return the nodes of an allocation, or the nodes among them that ``--hosts`` names, in that
+    """Return the target of an allocation's nodes, or of those that ``--hosts`` selects, in that
     order.
     """
     hosts = asked.hosts or allocation.hosts
@@ -236,8 +238,8 @@ ASK_S = 2.0
 
 
 def lab_of(hosts: tuple[str, ...], name: str | None, launcher: str = "") -> Lab | None:
-    """Return the lab called ``name``; without a name the only lab that has all these hosts as
-    nodes, unless ``launcher`` tells how to reach them.
+    """Return the lab called ``name``; without a name, the only lab that has all these hosts as
+    nodes, unless ``launcher`` specifies how to reach them.
 
     Raises ``BadInput`` if the names belong both to nodes of a lab and to real hosts: wireproof
     never guesses the target.
@@ -253,11 +255,11 @@ def lab_of(hosts: tuple[str, ...], name: str | None, launcher: str = "") -> Lab 
     labs = [lab for lab in find_labs() if lab.state in ("up", "degraded")]
     having = [lab.name for lab in labs if lab.topology and set(hosts) <= set(lab.topology.nodes)]
     if len(having) > 1:
-        raise BadInput(f"the labs {', '.join(having)} all have these nodes: say which with --lab.")
+        raise BadInput(f"the labs {', '.join(having)} all have these nodes: choose one with --lab.")
     if having and (real := real_host(hosts)):
         raise BadInput(
-            f"{real} is a node of lab {having[0]} and a real host too: say which is meant, with"
-            f" --lab {having[0]} or --launcher ssh."
+            f"{real} is both a node of lab {having[0]} and a real host: choose with --lab"
+            f" {having[0]} or --launcher ssh."
         )
     return _opened(having[0]) if having else None
 
@@ -277,7 +279,7 @@ def real_host(hosts: tuple[str, ...]) -> str:
     def ask(host: str) -> None:
         known[host] = _has_address(host)
 
-    # A name server that does not respond must delay neither the check nor our exit.
+    # A name server that does not respond must delay neither the check nor the exit of wireproof.
     threads = [threading.Thread(target=ask, args=(host,), daemon=True) for host in asked]
     for thread in threads:
         thread.start()

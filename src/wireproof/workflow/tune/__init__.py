@@ -66,8 +66,8 @@ def _configured(target: Target, hosts: Sequence[str]) -> dict[str, str]:
     wanted = [FactRequest(kind="file", path=path) for path in CONFIGURATION]
     answers = collect({host: argv_of[host] for host in hosts}, wanted)
     why = (
-        "it is configured for Slurm, but Slurm does not respond here, so it is unknown whose job "
-        "uses it"
+        "it is configured for Slurm, but Slurm does not respond here, so it is unknown whether a"
+        " job uses it"
     )
     return {
         answer.host: why
@@ -80,8 +80,8 @@ DEFAULT_TIMEOUT_S = 600
 
 
 def new_id() -> str:
-    """Return an ID for a change set: date and time in UTC, and a suffix that separates two in the
-    same second.
+    """Return an ID for a change set: date and time in UTC, and a suffix that distinguishes two in
+    the same second.
     """
     return f"{datetime.datetime.now(datetime.UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
 
@@ -145,7 +145,9 @@ def apply(
 def _problems(
     target: Target, wanted: Mapping[str, HostPlan], place: JournalPlace | None
 ) -> dict[str, str]:
-    """Return why a host is not changed: the plan refuses it, or its values have changed."""
+    """Return the reason why a host is not changed: the plan refuses it, or its values have
+    changed.
+    """
     refused = {host: row.refused for host, row in wanted.items() if row.refused}
     others = {host: row for host, row in wanted.items() if host not in refused}
     return refused | _moved(target, others, place)
@@ -162,7 +164,7 @@ def _set(host: HostPlan, name: str, timeout_s: int) -> ChangeSet:
 
 
 def who() -> str:
-    """Return who requested the change, and from where, for the journal."""
+    """Return the user who requested the change, and the host, for the journal."""
     try:
         user = getpass.getuser()
     except (KeyError, OSError):
@@ -174,9 +176,7 @@ def who() -> str:
 def _moved(
     target: Target, wanted: Mapping[str, HostPlan], place: JournalPlace | None
 ) -> dict[str, str]:
-    """Return the reason for each host whose values differ from those that the plan was made
-    from.
-    """
+    """Return the reason for each host whose values differ from those on which the plan is based."""
     if not wanted:
         return {}
     reasons: dict[str, str] = {}
@@ -193,10 +193,10 @@ def _moved(
 
 
 def confirm(target: Target, name: str = "", place: JournalPlace | None = None) -> Tuned:
-    """Keep the set: its drop-ins are written and its timer is cancelled.
+    """Keep the set: write its drop-ins and cancel its timer.
 
-    ``name`` "": the only waiting set, on the hosts that have it. Raises ``BadInput`` if none or
-    several wait.
+    ``name`` "": the only waiting set, on the hosts that have it. Raises ``BadInput`` if no set or
+    several sets are waiting.
     """
     hosts = hosts_of(target)
     if not name:
@@ -208,14 +208,16 @@ def confirm(target: Target, name: str = "", place: JournalPlace | None = None) -
 def revert(
     target: Target, name: str = "", place: JournalPlace | None = None, *, force: bool = False
 ) -> Tuned:
-    """Restore the old values, byte for byte. ``name`` "": those of the newest set of each host."""
+    """Restore the old values, byte for byte. ``name`` "": the values of each host's newest set."""
     more = ("--force",) if force else ()
     hosts = ask_nodes(target, "revert", hosts_of(target), name, place, *more)
     return Tuned(action="revert", id=name, hosts=hosts)
 
 
 def status(target: Target, name: str = "", place: JournalPlace | None = None) -> Tuned:
-    """Return what is applied where, until when, and what has changed since; nothing is changed."""
+    """Return the sets in force on each host, when each will be reverted, and the values that have
+    changed since. Nothing is changed.
+    """
     answers = ask_nodes(target, "status", hosts_of(target), name, place)
     return Tuned(action="status", id=name, hosts=[in_force_first(answer) for answer in answers])
 
@@ -226,7 +228,7 @@ def status(target: Target, name: str = "", place: JournalPlace | None = None) ->
 
 def verify(target: Target, name: str = "", place: JournalPlace | None = None) -> Tuned:
     """Return the confirmed sets on each host with the files that override them, and the sets that
-    wait for confirmation; nothing is changed.
+    await confirmation; nothing is changed.
 
     The status of a host is 1 if one of its values or files is no longer in force.
     """
@@ -283,7 +285,7 @@ def _overruled(changes: Iterable[ChangeAnswer], facts: HostFacts) -> Mapping[str
 
 def _why(files: Mapping[str, str], facts: HostFacts, ours: Mapping[str, str]) -> str:
     lines = [
-        f"{line.file} overrules {line.place} with {line.says}"
+        f"{line.file} overrides {line.place} with {line.says}"
         for line in overruled(files, ours).values()
     ]
     return "; ".join([*lines, *(["at the next boot"] if lines else []), *unread(facts, ours)])
@@ -296,7 +298,7 @@ def _with(change: ChangeAnswer, reasons: Mapping[str, str]) -> ChangeAnswer:
 
 
 def residue(target: Target, reporter: Reporter, place: JournalPlace | None = None) -> Residue:
-    """Return what earlier changes have left on the hosts; nothing is changed.
+    """Return the files and values that earlier changes have left on the hosts; nothing is changed.
 
     A host that does not respond is listed as ``unread``.
     """
@@ -328,13 +330,13 @@ def _of_host(answer: Collected, more: Sequence[FactFrame], state: HostTuned) -> 
 
 
 _MOST_HOSTS = 256
-"""Above this number of hosts no journals are read, because each host needs a separate process."""
+"""Maximum number of hosts whose journals are read, because each host needs a separate process."""
 
 
 def standing_on(target: Target) -> Standing | None:
-    """Return what the journals of the target's hosts say now; None for more than 256 hosts, and for
-    a machine that consists of files only. Errors are stored in the result, so that no measurement
-    is lost.
+    """Return the changes that are now in force according to the journals of the target's hosts;
+    None for more than 256 hosts, and for a machine that consists only of files. Errors are stored
+    in the result, so that no measurement is lost.
     """
     hosts = hosts_of(target)
     if len(hosts) > _MOST_HOSTS or target.sysfs_root:

@@ -1,4 +1,4 @@
-"""Runs ``wireproof-node tune`` on the hosts of a target; no other module starts it."""
+"""Run ``wireproof-node tune`` on the hosts of a target; no other module starts it."""
 
 import re
 import subprocess
@@ -28,11 +28,11 @@ from wireproof.model.tuning import (
 from wireproof.workflow.audit import hosts_of, more_of_source, reader_argv
 from wireproof.workflow.target import Target, reach
 
-# --- Apply change sets on many hosts: ``wireproof-node tune`` on each, without Python there.
+# --- Apply change sets on many hosts: run ``wireproof-node tune`` on each, without Python there.
 
 # --- The text of a change set, as ``wireproof-node tune apply`` reads it. Pure.
 #
-# The format is that of plans: a statement on each line, docs/reference/engine-interface.md.
+# The format is that of plans, one statement on each line: docs/reference/engine-interface.md.
 
 
 def write_change_set(wanted: ChangeSet) -> str:
@@ -72,7 +72,9 @@ def _listed(key: str, items: Iterable[str]) -> list[str]:
 
 FANOUT = 32
 PATIENCE_S = 180.0
-"""Time for 4096 changes with two waits for the disk each, on a slow disk."""
+"""Time limit in seconds: enough for 4096 changes on a slow disk, each with two waits for the
+disk.
+"""
 LARGEST = 32 << 20
 """Largest answer of a host in bytes."""
 _WORDS = {
@@ -136,7 +138,7 @@ def _problem(status: int, stderr: bytes) -> str:
 
 
 def _answered(host: str, output: bytes, problem: str, status: int) -> HostTuned:
-    """Return the complete lines that are answers; torn or foreign lines are left out."""
+    """Return the complete lines that are answers; incomplete and unrelated lines are left out."""
     sets: list[SetAnswer] = []
     changes: list[ChangeAnswer] = []
     of = ""
@@ -171,7 +173,7 @@ __all__ = [
 class JournalPlace:
     """``state``: the folder of journals on the hosts, "" for the default.
 
-    ``root``: the folder below which files are changed, "" for the machine itself.
+    ``root``: the folder that is used as /, "" for the machine itself.
     """
 
     state: str = ""
@@ -196,7 +198,7 @@ def ask_nodes(
 ) -> list[HostTuned]:
     """Return the answer of each host.
 
-    ``name``: of a set; "" for all sets, or, to ``revert``, for the newest that is open or
+    ``name``: ID of a set; "" for all sets or, with ``revert``, for the newest set that is open or
     confirmed. ``more``: further options of the node program.
     """
     return ask_hosts(_argv(target, what, hosts, place, *_named(name), *more))
@@ -216,7 +218,7 @@ def _named(name: str) -> tuple[str, ...]:
 def _argv(
     target: Target, what: str, hosts: tuple[str, ...], place: JournalPlace | None, *more: str
 ) -> dict[str, list[str]]:
-    """Return each host's command, behind the target's ``--prefix`` (a site's ``sudo -n``)."""
+    """Return each host's command, preceded by the target's ``--prefix`` (such as ``sudo -n``)."""
     where = place or JournalPlace()
     program = [*target.prefix, str(find_program("wireproof-node")), "tune", what]
     root = ["--root", where.root] if where.root else []
@@ -230,8 +232,8 @@ def _argv(
 
 
 def _state(target: Target, where: JournalPlace, host: str) -> str:
-    """Return the folder of journals; nodes of a lab share this machine's files, so each has its own
-    folder.
+    """Return the folder of journals; nodes of a lab share this machine's files, so each has a
+    separate folder.
     """
     if target.lab is None:
         return where.state

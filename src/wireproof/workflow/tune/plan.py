@@ -64,9 +64,9 @@ def carrying(
     """Return the interfaces that carry the connection to the host, and all interfaces below them;
     None if they are unknown.
 
-    No interface of a lab's node carries the connection. On this machine they are those of open ssh
-    connections and of the default route, because sudo does not tell through which one the user is
-    logged in.
+    No interface of a lab's node carries the connection. On this machine they are the interfaces of
+    open ssh connections and of the default route, because sudo hides the connection through which
+    the user is logged in.
     """
     if target.lab is not None:
         return frozenset()
@@ -93,7 +93,7 @@ _OSTREE = FactRequest(kind="file", path="/run/ostree-booted")
 
 @dataclass(frozen=True)
 class PlanSpecification:
-    """``asked``: settings by name, some with a value; default: all that fail.
+    """``asked``: settings by name, some with a value; default: all settings that fail.
 
     ``source``: a snapshot, a folder with a host's files, or a sosreport, instead of the target's
     hosts. ``root``: files of this machine are read and changed below this folder. ``skip``:
@@ -111,7 +111,7 @@ class PlanSpecification:
 
 
 def target_of(specification: PlanSpecification, environment: Mapping[str, str]) -> Target:
-    """Return the hosts; with ``root`` this machine alone."""
+    """Return the target; with ``root``, this machine alone."""
     if specification.root is not None:
         return this_machine()
     return resolve_target(specification.target, environment)
@@ -135,7 +135,7 @@ def plan(
     hosts = _Hosts(specification, known, reporter, environment)
     answers = hosts.read()
     if not any(answer.frames for answer in answers):
-        raise CouldNotMeasure(f"no host gave its settings: {answers[0].problem}.")
+        raise CouldNotMeasure(f"no host's settings could be read: {answers[0].problem}.")
     machines = {answer.host: _machine(answer) for answer in answers}
     wishes = {host: wishes_on(machine) for host, machine in machines.items()}
     answers = hosts.read_more(answers, wishes, asked)
@@ -209,7 +209,7 @@ class _Hosts:
             return answers
         if self.specification.source is not None:
             raise BadInput(
-                "--from already holds the firmware's settings of its time: leave out --bmc."
+                "--from already contains the firmware's settings from that time: leave out --bmc."
             )
         return with_firmware(
             answers, bmcs_of(bmc, [answer.host for answer in answers]), self.reporter
@@ -231,7 +231,7 @@ class _Hosts:
         wishes: Mapping[str, Sequence[Wish]],
         asked: Sequence[Named],
     ) -> list[Collected]:
-        """Read what the wishes need in addition."""
+        """Read the additional files that the requested settings need."""
         more_asked = CONNECTIONS if self.specification.allow_link_down else ()
         rest = (*self._files(asked), _OSTREE, *settings_files(), *more_asked)
         wanted = {
@@ -290,7 +290,7 @@ def export(plan: TunePlan, form: str) -> dict[str, str]:
     """Return the text for each set of hosts; one text for all hosts for ``ansible``.
 
     Raises ``BadInput`` if there is nothing to write, or if the hosts have different plans but the
-    form takes one.
+    form supports only one.
     """
     groups = _groups(plan.hosts)
     if not groups:

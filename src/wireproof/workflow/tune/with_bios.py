@@ -50,7 +50,7 @@ _Done = TypeVar("_Done")
 _FANOUT = 16
 _PAUSES_S = (0.5, 1.5, 4.0)
 _PENDING = "pending: it takes effect after a reboot, which wireproof does not trigger"
-_REQUESTED = "its BIOS values were requested: `wireproof tune revert` takes them back"
+_REQUESTED = "its BIOS values were requested: `wireproof tune revert` withdraws the request"
 
 
 class FirmwareDone(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,8 +104,8 @@ def revert_firmware(
 ) -> list[FirmwareDone]:
     """Request the earlier pending values from each BMC.
 
-    ``name`` "": those of the newest set of each host. Values that someone else has requested since
-    are kept and named unless ``force`` is set.
+    ``name`` "": the values of each host's newest set. Values that someone else has requested since
+    are kept and reported unless ``force`` is set.
     """
 
     def ask(bmc: Bmc) -> FirmwareDone | None:
@@ -118,7 +118,7 @@ def revert_firmware(
 
 
 def firmware_status(bmcs: Sequence[Bmc], folder: Path, name: str = "") -> list[FirmwareDone]:
-    """Return which journalled values are pending, in force, or changed since; change nothing."""
+    """Return the journalled values that are pending, in force, or changed since; change nothing."""
 
     def ask(bmc: Bmc) -> FirmwareDone | None:
         sets = sets_of(folder, bmc.host, name)
@@ -168,7 +168,8 @@ def _applied(session: BmcSession, made: FirmwareSet, folder: Path) -> FirmwareDo
 
 
 def _no_setting(bios: Bios, made: FirmwareSet, bmc: Bmc) -> str:
-    """Return why the first change is refused that is not an attribute of its setting, or "".
+    """Return the reason to refuse the first change whose attribute does not belong to its setting,
+    or "".
 
     Someone else may have written the plan file, and a BMC can change more than settings.
     """
@@ -184,7 +185,7 @@ def _no_setting(bios: Bios, made: FirmwareSet, bmc: Bmc) -> str:
 
 
 def _asked(session: BmcSession, bios: Bios, values: Mapping[str, Raw]) -> str:
-    """Request the values; return why the BMC refused, or ""."""
+    """Request the values; return the reason why the BMC refused, or ""."""
     try:
         set_pending(session, bios, values)
     except BmcFailed as error:
@@ -197,8 +198,8 @@ def _taken_back(
 ) -> FirmwareDone:
     """Undo a set that the BMC has accepted only in part.
 
-    If it accepted the request but does not show all values, it may have all of them, so the old
-    values are requested for all.
+    If the BMC accepted the request but does not show all values, it may have stored all of them, so
+    the old values are requested for all.
     """
     state: ChangeState = "refused" if problem else "ignored"
     answers = [_answer(change, bios, state, "") for change in made.changes]
@@ -319,7 +320,7 @@ def journals(environment: Mapping[str, str]) -> Path:
 def and_firmware(done: Tuned, plan: TunePlan, options: BmcOptions, folder: Path) -> Tuned:
     """Add the changes of the BMCs to ``done``, the outcome on the running systems.
 
-    Only BMCs of hosts that may be changed, and whose other changes succeeded, are asked.
+    Only the BMCs of hosts that may be changed, and whose other changes succeeded, are contacted.
     """
     wanted = {host.host: host.firmware for host in plan.hosts if host.firmware}
     problems = _problems(done, plan)
@@ -334,7 +335,7 @@ def and_firmware(done: Tuned, plan: TunePlan, options: BmcOptions, folder: Path)
 
 
 def _problems(done: Tuned, plan: TunePlan) -> dict[str, str]:
-    """Return the hosts whose BMC must not be contacted, and why."""
+    """Return the hosts whose BMC must not be contacted, with the reason."""
     planned = [host for host in plan.hosts if host.firmware]
     failed = {host.host for host in done.hosts if host.status or host.problem}
     why = {host.host: "its BIOS settings are not read" for host in planned if host.host in failed}
@@ -385,7 +386,7 @@ def _found(done: Tuned, name: str) -> Tuned:
 
 
 def _no_bmc(host: str, journalled: FirmwareSet) -> FirmwareDone:
-    why = f"its BMC has values of set {journalled.id}: give --bmc to take them back"
+    why = f"its BMC has values of set {journalled.id}: give --bmc to withdraw them"
     return FirmwareDone(host=host, problem=why)
 
 

@@ -1,5 +1,5 @@
-"""``tune try``: measures whether a setting helps here, with a warm-up, blocks of runs in random
-order and looks at the intervals.
+"""``tune try``: measure whether a setting helps here, with a warm-up, blocks of runs in random
+order and interim analyses of the intervals.
 """
 
 import dataclasses
@@ -44,12 +44,12 @@ from wireproof.workflow.tune.trial.pattern import (
 __all__ = ["TrialSpecification", "run_trial"]
 
 
-# --- How the value of a knob is put in force: a setting of the hosts by a change set of the node
-# program, which keeps the old value in its journal and restores it by a timer if the trial does
-# not; a variable by the environment of the runs.
+# --- Put the value of a knob in force: a setting of the hosts by a change set of the node program,
+# which keeps the old value in its journal and restores it by a timer if the trial does not; a
+# variable by the environment of the runs.
 
 KEPT_S = 600
-"""Seconds after which a kept value reverts unless it is confirmed."""
+"""Time in seconds after which a kept value is reverted unless it is confirmed."""
 
 Planner = Callable[[str], TunePlan]
 """Returns the plan for ``SETTING`` or ``SETTING=VALUE``."""
@@ -58,7 +58,8 @@ Planner = Callable[[str], TunePlan]
 def planned(
     knob: TriedKnob, plan: Planner, target: Target, environment: Mapping[str, str]
 ) -> tuple[TriedKnob, list[TunePlan]]:
-    """Return the knob with all values named, and the plan of each value from the current values.
+    """Return the knob with explicit values, and the plan that changes the current values to each
+    value.
 
     A current value has an empty plan.
 
@@ -87,14 +88,14 @@ def _wanted(knob: TriedKnob, plan: TunePlan) -> str:
     if not values:
         by_hand = next((step.how for host in plan.hosts for step in host.by_hand), "")
         why = f" ({by_hand})" if by_hand else ": give values to compare, ID=A,B"
-        raise BadInput(f"{knob.name} has no value to change here{why}.")
+        raise BadInput(f"{knob.name} cannot be changed here{why}.")
     return "/".join(sorted(values))
 
 
 def _check(knob: TriedKnob, plan: TunePlan) -> None:
     for host in plan.hosts:
         if host.refused:
-            raise BadInput(f"{host.host} is left alone: {host.refused}.")
+            raise BadInput(f"{host.host} is not changed: {host.refused}.")
         if host.by_hand:
             raise BadInput(
                 f"{knob.name} on {host.host} cannot be changed during a trial:"
@@ -146,14 +147,14 @@ class OnHosts(AbstractContextManager["OnHosts"]):
         return {}
 
     def keep(self, value: int) -> str:
-        """Keep the value; return in a sentence what the user has to do."""
+        """Keep the value; return the user's next step as a sentence."""
         self._take_away()
         if not _changes(self._whole[value]):
             return "the best value is the one that was set before: nothing is changed"
         self._apply(self._whole[value], KEPT_S)
         name, self._name = self._name, ""
         return (
-            f"it is applied and reverts by itself in {KEPT_S // 60} min unless"
+            f"it is applied, and is reverted automatically after {KEPT_S // 60} min unless"
             f" `wireproof tune confirm {name}` with the same hosts is run first"
         )
 
@@ -194,7 +195,7 @@ class OnHosts(AbstractContextManager["OnHosts"]):
 
 
 def _without_drop_ins(plan: TunePlan) -> TunePlan:
-    """Drop the drop-in files from the plan, because they are for values that stay."""
+    """Remove the drop-in files from the plan, because they are for permanent values."""
     hosts = [msgspec.structs.replace(host, keeps=[]) for host in plan.hosts if host.changes]
     return msgspec.structs.replace(plan, hosts=hosts)
 
@@ -209,7 +210,7 @@ def _may_be_changed(host: HostTuned) -> bool:
 
 
 def _failure(hosts: Sequence[HostTuned]) -> str:
-    """Return the reason of the first host that failed, or ""."""
+    """Return the reason for the first host that failed, or ""."""
     for host in hosts:
         if host.problem or host.status != 0:
             explained = next((change for change in host.changes if change.reason), None)
@@ -219,7 +220,7 @@ def _failure(hosts: Sequence[HostTuned]) -> str:
 
 
 class InEnvironment(AbstractContextManager["InEnvironment"]):
-    """A variable of the runs; nothing outside of them is changed."""
+    """An environment variable of the runs; nothing outside the runs is changed."""
 
     def __init__(self, knob: TriedKnob) -> None:
         self._knob = knob
@@ -233,7 +234,7 @@ class InEnvironment(AbstractContextManager["InEnvironment"]):
     def keep(self, value: int) -> str:
         text = self._knob.values[value]
         do = f"unset {self._knob.name}" if text is None else f"export {self._knob.shown(value)}"
-        return f"a variable is lost when its process ends: put `{do}` into the job script"
+        return f"a variable exists only as long as its process: put `{do}` into the job script"
 
 
 AppliedKnob = OnHosts | InEnvironment
@@ -248,7 +249,7 @@ _LONGEST_TIMER_S = 86400
 def run_trial(
     wanted: TrialSpecification, reporter: Reporter, environment: Mapping[str, str]
 ) -> TryResult:
-    """Measure with each value in turn until the answer is known or the budget is used up.
+    """Measure with each value alternately until the answer is known or the budget is used up.
 
     ``environment``: inherited by commands, and searched for an allocation. At the end, and after
     any error, the old value is restored unless ``keep`` is set. Raises ``BadInput`` before anything
@@ -281,7 +282,7 @@ def _applied(
     reporter: Reporter,
     environment: Mapping[str, str],
 ) -> tuple[TrialSpecification, AppliedKnob]:
-    """Return how the knob is applied, and the specification with all its values named."""
+    """Return the means of applying the knob, and the specification with explicit values."""
     if wanted.knob.kind == "variable":
         workload.check(wanted.knob)
         return wanted, InEnvironment(wanted.knob)

@@ -1,5 +1,5 @@
-"""The request to a trial and its workloads: a pattern of wireproof, each run with its own launch,
-or a command of the user.
+"""The specification of a trial and its workloads: a pattern of wireproof, with a launch for each
+run, or the user's command.
 """
 
 import dataclasses
@@ -40,15 +40,17 @@ Variables = Mapping[str, str | None]
 
 
 RunNumbers = tuple[float, dict[str, float], str]
-"""The metric of one run, the guards by name, and the proof of its path, "" if it is not checked."""
+"""The metric of one run, the guards by name, and the proof of its path ("" if it is not
+checked).
+"""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class OwnCommand:
-    """A command of the user.
+    """The user's command.
 
-    ``reader`` None: its wall time is the metric. ``text``: of ``--metric``. ``longest_s``: a run
-    that takes longer is stopped.
+    ``reader`` None: its wall time is the metric. ``text``: the text of ``--metric``. ``longest_s``:
+    a run that takes longer is stopped.
     """
 
     proof: ProofSpecification
@@ -62,8 +64,8 @@ class OwnCommand:
 class TrialSpecification:
     """``workload``: a pattern of wireproof or a command.
 
-    ``smallest``: fraction below which an effect counts as none. ``budget_s``: no block is started
-    that would end later. ``keep``: leave the best value applied, to be confirmed. For settings,
+    ``smallest``: an effect below this fraction is ignored. ``budget_s``: no block is started that
+    would end later. ``keep``: leave the best value applied, to be confirmed. For settings,
     ``place``: where the hosts keep their journals; ``allow_link_down``: links may go down for a
     moment.
     """
@@ -83,7 +85,9 @@ class TrialSpecification:
 
 
 RUN_S = 0.2
-"""Default length of a run; short, because launches differ more than repetitions within a launch."""
+"""Default duration of a run; short, because the variation between launches is larger than within a
+launch.
+"""
 
 
 class PatternWorkload(AbstractContextManager["PatternWorkload"]):
@@ -95,7 +99,7 @@ class PatternWorkload(AbstractContextManager["PatternWorkload"]):
         method = dataclasses.replace(wanted.method, budget_s=wanted.method.budget_s or RUN_S)
         prepared = prepare(dataclasses.replace(wanted, method=method), environment)
         if len(prepared.points) != 1:
-            raise BadInput("a trial compares one number: give one size and one direction.")
+            raise BadInput("a trial compares a single number: give one size and one direction.")
         point = prepared.points[0]
         self.title = (
             f"{point.pattern} of {quantity.size(point.message_bytes)} over {method.transport}"
@@ -115,7 +119,7 @@ class PatternWorkload(AbstractContextManager["PatternWorkload"]):
         self.metric = metric_of(point.pattern, point.form)
 
     def __exit__(self, *_: object) -> None:
-        """End nothing, because a launch leaves no process behind."""
+        """Do nothing, because a launch leaves no process behind."""
 
     def check(self, knob: TriedKnob) -> None:
         """Raise ``BadInput`` for a variable that cannot have an effect in the runs."""
@@ -128,8 +132,8 @@ class PatternWorkload(AbstractContextManager["PatternWorkload"]):
             if value is not None and (given := overridden(command, name, value)):
                 raise BadInput(
                     f"{name}={value} has no effect: the launch itself sets it to {given[:80]!r}"
-                    " for the claimed NIC or fabric; with --nic-selection none and without"
-                    " --fabric it does not."
+                    " for the claimed NIC or fabric; give --nic-selection none and no --fabric"
+                    " to prevent this."
                 )
 
     def run(self, variables: Variables, shown: str) -> RunNumbers:
@@ -171,16 +175,16 @@ def processor_s() -> float:
     return used.ru_utime + used.ru_stime
 
 
-# --- Whether a variable under trial reaches its reader. A variable that is overridden, or that
-# nothing reads, would have no effect whatever its value.
+# --- Check whether a variable under trial is read. A variable that is overridden, or that no
+# program reads, would have no effect for any value.
 
 _OF_LIBFABRIC = ("FI_", "PSM3_", "PSM2_", "HFI_")
 _MCA = "OMPI_MCA_"
 
 
 def unread(name: str, transport: TransportKind, install: MpiInstall | None) -> str:
-    """Return why nothing in a launch over ``transport`` reads the variable, or "" if something may
-    or if no messages are sent.
+    """Return the reason why no program in a launch over ``transport`` reads the variable; "" if a
+    program may read it, or if no messages are sent.
     """
     if transport == "tcp":
         return "the transport tcp has no MPI that reads it"
@@ -207,7 +211,7 @@ def overridden(command: LaunchCommand, name: str, value: str) -> str:
     return next((other for other in given if other != value), "")
 
 
-# --- A command of the user as the workload of a trial, between two readings of its hosts' ports.
+# --- The user's command as the workload of a trial, between two readings of its hosts' ports.
 
 READ_EVERY_S = 10.0
 """Ports are read before and after a run; readings in between only keep the connection open."""
@@ -254,14 +258,14 @@ class CommandWorkload(AbstractContextManager["CommandWorkload"]):
             self._watch.mark()
             self._reads = True
         except CouldNotMeasure as error:
-            self._reporter.warn(f"retransmits and drops cannot be seen: {error}")
-            self.notes.append(f"retransmits and drops cannot be seen: {error}")
+            self._reporter.warn(f"retransmits and drops cannot be observed: {error}")
+            self.notes.append(f"retransmits and drops cannot be observed: {error}")
 
     def __exit__(self, *_: object) -> None:
         self._watch.__exit__()
 
     def check(self, knob: TriedKnob) -> None:
-        """Check nothing, because it is unknown what a command reads."""
+        """Do nothing, because it is unknown which variables a command reads."""
 
     def run(self, variables: Variables, shown: str) -> RunNumbers:
         """Run once, like `PatternWorkload.run`."""
@@ -308,7 +312,7 @@ class CommandWorkload(AbstractContextManager["CommandWorkload"]):
         value = self._wanted.reader(output)
         if value is None:
             raise CouldNotMeasure(
-                f"{shown}: --metric {self._wanted.text[:60]!r} finds no number in the command's"
+                f"{shown}: --metric {self._wanted.text[:60]!r} found no number in the command's"
                 " output."
             )
         if not 0.0 < value < float("inf"):

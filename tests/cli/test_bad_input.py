@@ -107,7 +107,7 @@ def test_a_terminal_shows_an_error_broken_between_words(
 
 def test_a_wrong_word_is_answered_by_the_nearest_or_a_short_list() -> None:
     said = one_sentence(wireproof("measure", "xyzzy"))
-    assert "the help lists them. See `wireproof measure --help`" in said
+    assert "the help lists the values. See `wireproof measure --help`" in said
     assert "there are text, html, markdown, json." in one_sentence(
         wireproof("compare", "a", "b", "--format", "x")
     )

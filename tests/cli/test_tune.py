@@ -100,10 +100,10 @@ def test_the_file_that_overrules_at_the_next_boot_is_named(root: Path) -> None:
     assert f"`wireproof tune confirm {name}` keeps it" in text
     done = wireproof("tune", "confirm", *places(root))
     assert done.returncode == 0, done.stderr
-    assert f"{line} overrules /proc/sys/vm/swappiness" in " ".join(done.stdout.split())
+    assert f"{line} overrides /proc/sys/vm/swappiness" in " ".join(done.stdout.split())
     done = wireproof("tune", "verify", *places(root))
     assert done.returncode == 0
-    assert f"{line} overrules /proc/sys/vm/swappiness" in " ".join(done.stdout.split())
+    assert f"{line} overrides /proc/sys/vm/swappiness" in " ".join(done.stdout.split())
     (root / SWAPPINESS).write_text("60\n")  # as after the boot
     done = wireproof("tune", "verify", *places(root))
     assert done.returncode == 1

@@ -290,7 +290,11 @@ def test_without_a_journal_nothing_is_changed(board: Board, at: At) -> None:
     ("at_write", "said", "pending"),
     [
         (1, "nothing was changed", None),
-        (2, "its BIOS values were requested: `wireproof tune revert` withdraws the request", "Enabled"),
+        (
+            2,
+            "its BIOS values were requested: `wireproof tune revert` withdraws the request",
+            "Enabled",
+        ),
         (3, "nothing was changed", "Enabled"),
         (4, "its pending values are restored", "Disabled"),
     ],

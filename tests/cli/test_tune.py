@@ -117,7 +117,7 @@ def test_the_file_that_overrules_at_the_next_boot_is_named(root: Path) -> None:
 def test_confirm_without_a_set_that_waits_is_bad_input(root: Path) -> None:
     done = wireproof("tune", "confirm", *places(root))
     assert done.returncode == 2
-    assert "no change set waits to be confirmed" in one_sentence(done)
+    assert "no change set is waiting" in one_sentence(done)
 
 
 def test_a_second_set_waits_for_the_first(root: Path) -> None:
@@ -137,7 +137,7 @@ def test_a_plan_whose_values_have_moved_is_refused(root: Path, tmp_path: Path) -
     done = wireproof("tune", "apply", kept, "--yes", *places(root))
     assert done.returncode == 1
     text = " ".join(done.stdout.split())
-    assert "swappiness was '60' when the plan was made and is '30' now" in text
+    assert "swappiness was '60' when the plan was created and is now '30'" in text
     assert (root / SWAPPINESS).read_text() == "30\n"
     assert (root / BALANCING).read_text() == "1\n"
 
@@ -247,7 +247,7 @@ def test_a_plan_may_only_name_files_of_settings(root: Path, tmp_path: Path) -> N
 def test_residue_names_what_no_journal_knows(root: Path) -> None:
     done = wireproof("tune", "residue", *places(root))
     assert done.returncode == 1
-    assert f"/{SYSCTL}: it is in no journal" in " ".join(done.stdout.split())
+    assert f"/{SYSCTL}: it is not in any journal" in " ".join(done.stdout.split())
 
 
 def test_a_plan_from_a_folder_of_files_changes_nothing(root: Path) -> None:

@@ -57,7 +57,7 @@ def test_faults_are_planted_and_lifted_while_the_lab_runs(build: Build) -> None:
     assert limited(lab, "n2", "n1", 0.05 * GIGABIT, size=8 << 20)
     lab.clear_fault(SLOW)
     assert limited(lab, "n2", "n1", GIGABIT)
-    with pytest.raises(BadInput, match="no rate fault is planted at n2"):
+    with pytest.raises(BadInput, match="no rate fault at n2"):
         lab.clear_fault(SLOW)
 
 

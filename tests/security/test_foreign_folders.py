@@ -99,7 +99,7 @@ def test_a_device_is_not_copied(eves: Path, tmp_path: Path) -> None:
 def test_a_sparse_file_is_refused_before_it_takes_room(eves: Path, tmp_path: Path) -> None:
     with open(eves / "huge", "wb") as file:
         file.truncate(hostile.LARGEST + 1)
-    with pytest.raises(BadInput, match="it holds more than 4 GiB"):
+    with pytest.raises(BadInput, match="it contains more than 4 GiB"):
         add(tmp_path / "history", eves, LoggingReporter())
 
 
@@ -373,7 +373,7 @@ def test_a_catalogue_that_others_can_write_is_refused(site: Path, at: str, mode:
     is refused.
     """
     (site / at).chmod(mode)
-    with pytest.raises(BadInput, match="can be written by"):
+    with pytest.raises(BadInput, match="is writable by"):
         use_catalogue(site)
 
 

@@ -143,7 +143,7 @@ def test_a_resumed_folder_may_not_be_a_link_or_anybodys(tmp_path: Path) -> None:
     with pytest.raises((BadInput, CouldNotMeasure)):
         open_folder(tmp_path / "run", resume=True)
     real.chmod(0o777)
-    with pytest.raises(BadInput, match="written by others"):
+    with pytest.raises(BadInput, match="writable by others"):
         open_folder(real, resume=True)
 
 
@@ -232,23 +232,23 @@ def test_an_own_folder_is_ours_alone(tmp_path: Path) -> None:
     made = own_folder(tmp_path / "a" / "b", below=tmp_path / "a")
     assert stat.S_IMODE(made.stat().st_mode) == 0o700
     made.chmod(0o777)
-    with pytest.raises(OSError, match="written by others"):
+    with pytest.raises(OSError, match="writable by others"):
         own_folder(made)
     made.chmod(0o700)
     made.parent.chmod(0o770)
-    with pytest.raises(OSError, match="written by others"):
+    with pytest.raises(OSError, match="writable by others"):
         own_folder(made, below=tmp_path / "a")
     (tmp_path / "link").symlink_to(tmp_path)
     with pytest.raises(OSError, match="not a folder"):
         own_folder(tmp_path / "link")
     (tmp_path / "open").mkdir()
     (tmp_path / "open").chmod(0o777)
-    with pytest.raises(OSError, match="written by everybody"):
+    with pytest.raises(OSError, match="writable by everybody"):
         own_folder(tmp_path / "open" / "mine")
     (tmp_path / "open").chmod(0o775)
-    with pytest.raises(OSError, match="written by its group"):
+    with pytest.raises(OSError, match="writable by its group"):
         own_folder(tmp_path / "open" / "mine")
-    with pytest.raises(OSError, match="written by its group"):
+    with pytest.raises(OSError, match="writable by its group"):
         own_folder(tmp_path / "open" / "a" / "mine", below=tmp_path / "open" / "a")
     (tmp_path / "open").chmod(0o1777)  # as /tmp: others cannot rename what is ours
     assert own_folder(tmp_path / "open" / "mine").is_dir()

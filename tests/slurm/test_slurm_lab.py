@@ -40,7 +40,7 @@ def test_it_runs_jobs_on_every_node_and_goes_without_a_trace() -> None:
 
 
 def test_a_second_one_in_the_same_lab_is_refused_and_the_first_stays(here: Cluster) -> None:
-    with pytest.raises(LabError, match="has a Slurm already"):
+    with pytest.raises(LabError, match="already has a Slurm"):
         slurm_up(here.lab)
     found = open_slurm(here.lab)
     assert found is not None

@@ -21,7 +21,7 @@ def test_a_node_is_changed_in_our_own_job_or_drained(here: Cluster) -> None:
             inside = refusals(target, NODES, {"SLURM_JOB_ID": job.job})
             assert set(inside) == {"n4"}
             outside = refusals(target, NODES, {})
-            assert f"job {job.job} of Slurm runs on it" in outside["n1"]
+            assert f"Slurm job {job.job} runs on it" in outside["n1"]
     finally:
         undrain(here.slurm, "n3")
 

@@ -146,7 +146,7 @@ def test_intel_mpi_is_told_that_ppn_counts_under_slurm() -> None:
         ),
         ("mpich", SlurmFound(plugins=("none", "pmix")), "speaks PMI-2, and srun offers none, pmix"),
         ("intel", SlurmFound(plugins=("pmi2",)), "libpmi2.so"),
-        ("mpich", SlurmFound(), "nothing that could be asked for"),
+        ("mpich", SlurmFound(), "no plugin list"),
     ],
 )
 def test_without_the_plugin_the_mpis_own_launcher_is_the_only_way(
@@ -176,7 +176,7 @@ def test_an_order_that_is_not_the_jobs_is_for_srun_alone() -> None:
     ways = slurm_options(asked, FOUND, job_hosts=("n1", "n2", "n3"))
     assert [way.starter for way in ways] == ["scheduler"]
     assert "--nodelist=n3,n1" in slurm(request_with(asked, ways[0])).argv
-    with pytest.raises(BadInput, match="keep Slurm's order"):
+    with pytest.raises(BadInput, match="use Slurm's order"):
         slurm_options(asked, SlurmFound(), job_hosts=("n1", "n2", "n3"))
 
 

@@ -57,7 +57,7 @@ def test_a_plan_of_ours_is_read_as_it_was_written(change: Change) -> None:
     ],
 )
 def test_a_file_that_is_no_setting_is_refused(wrong: dict[str, object]) -> None:
-    with pytest.raises(BadInput, match="make the plan again"):
+    with pytest.raises(BadInput, match="create the plan again"):
         read(msgspec.structs.replace(FILE, **wrong))
 
 
@@ -73,7 +73,7 @@ def test_a_file_that_is_no_setting_is_refused(wrong: dict[str, object]) -> None:
     ],
 )
 def test_a_command_that_is_none_of_ours_is_refused(wrong: dict[str, object]) -> None:
-    with pytest.raises(BadInput, match="make the plan again"):
+    with pytest.raises(BadInput, match="create the plan again"):
         read(msgspec.structs.replace(COMMAND, **wrong))
 
 
@@ -88,7 +88,7 @@ def test_a_command_that_is_none_of_ours_is_refused(wrong: dict[str, object]) -> 
     ],
 )
 def test_a_drop_in_that_is_not_ours_is_refused(wrong: dict[str, object]) -> None:
-    with pytest.raises(BadInput, match="make the plan again"):
+    with pytest.raises(BadInput, match="create the plan again"):
         read(keep=msgspec.structs.replace(KEEP, **wrong))
 
 

@@ -77,15 +77,15 @@ def test_the_value_is_in_the_bmc_s_own_words(
 @pytest.mark.parametrize(
     ("display", "now", "values", "asked", "why"),
     [
-        ("System Profile", "Dapc", PROFILES, POLICY, "no single value is right"),
+        ("System Profile", "Dapc", PROFILES, POLICY, "no single value is recommended"),
         (
             "System Profile",
             "Dapc",
             PROFILES,
             Named("bios-power-policy", value="Fast"),
-            "'Fast' is not among",
+            "'Fast' is not one of",
         ),
-        ("Turbo Mode", "1", SWITCH, Named("bios-turbo", value="Enabled"), "has that value already"),
+        ("Turbo Mode", "1", SWITCH, Named("bios-turbo", value="Enabled"), "already has that value"),
     ],
 )
 def test_what_cannot_be_chosen_is_left_with_the_reason(

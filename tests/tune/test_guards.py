@@ -28,10 +28,10 @@ def slurm(ours: str = "", *, alone: bool = False) -> Slurm:
 @pytest.mark.parametrize(
     ("host", "said"),
     [
-        ("n1", "has it as idle and may start a job on it"),
-        ("n3", "job 7 of Slurm runs on it"),
-        ("n4", "job 7 of Slurm runs on it"),
-        ("n5", "job 8 of Slurm runs on it"),
+        ("n1", "its state in Slurm is idle, so Slurm may start a job"),
+        ("n3", "Slurm job 7 runs on it"),
+        ("n4", "Slurm job 7 runs on it"),
+        ("n5", "Slurm job 8 runs on it"),
         ("n8", "may start a job"),
         ("n1.cluster", "may start a job"),
     ],
@@ -50,7 +50,7 @@ def test_our_job_has_to_have_the_node_alone():
     assert "exclusively" in slurm("8").refusals(["n5"])["n5"]
     assert slurm("8", alone=True).refusals(["n5"]) == {}
     shared = Slurm(states=STATES, jobs={"n5": frozenset({"7", "8"})}, ours="8", alone=True)
-    assert "job 7 of Slurm runs on it beside ours" in shared.refusals(["n5"])["n5"]
+    assert "Slurm job 7 also runs on it" in shared.refusals(["n5"])["n5"]
 
 
 def fake(folder: Path, **answers: str) -> dict[str, str]:

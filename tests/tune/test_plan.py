@@ -325,7 +325,7 @@ def test_what_was_asked_for_and_is_not_changed_is_said(asked, said):
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ("mtu/eht1=9000", "no host has mtu/eht1; there is mtu/eth1."),
+        ("mtu/eht1=9000", "no host has mtu/eht1; the hosts have mtu/eth1."),
         ("swappiness/eth1=9", "swappiness applies to the host as a whole"),
         ("cpu-governor/policy0=x", "nor another cpu-governor"),
         ("vm.none_such=1", "no host has the file /proc/sys/vm/none_such."),

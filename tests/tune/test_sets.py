@@ -28,7 +28,7 @@ def test_the_set_that_waits_is_found_on_the_hosts_where_it_does():
 
 
 def test_none_or_several_are_not_guessed():
-    with pytest.raises(BadInput, match="no change set waits"):
+    with pytest.raises(BadInput, match="no change set is waiting"):
         waiting([host("n1", ("1", "confirmed"), ("2", "partly"))])
     with pytest.raises(BadInput, match=r"2 change sets are waiting .*1, 2"):
         waiting([host("n1", ("1", "armed")), host("n2", ("2", "armed"))])

@@ -107,7 +107,7 @@ def job(state: str, reason: str = "None") -> tuple[int, str, str]:
         (job("PENDING", "BeginTime"), "job 12 was ended and put back into the queue"),
         (
             (1, "", "slurm_load_jobs error: Invalid job id specified\n"),
-            "Slurm does not know job 12",
+            "Slurm no longer knows job 12",
         ),
     ],
 )
@@ -129,7 +129,7 @@ def test_a_node_that_took_the_job_with_it_is_named(slurm: dict[str, tuple[int, s
     slurm["scontrol"] = job("NODE_FAIL", "NodeDown")
     slurm["sinfo"] = (0, "a|idle|none\nb|down*|Not responding\n", "")
     assert (
-        "b cannot be used: Slurm calls it down"
+        "b cannot be used: its state in Slurm is down"
         in named(outcome("failed"), place(), []).ending.reason
     )
 
@@ -211,7 +211,7 @@ def test_a_job_that_is_gone_before_anything_started_is_no_interruption(
     slurm["scontrol"] = (1, "", "slurm_load_jobs error: Invalid job id specified\n")
     told = named(outcome("not-started"), place(), []).ending
     assert told.ended == "not-started"
-    assert told.reason == "Slurm does not know job 12 any more"
+    assert told.reason == "Slurm no longer knows job 12"
 
 
 def test_an_interruption_that_was_resumed_is_over() -> None:

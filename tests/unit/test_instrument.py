@@ -276,7 +276,7 @@ def test_an_engine_that_does_not_start_is_quoted_without_escapes() -> None:
     assert ending.reason.endswith(
         "(exit status 127): error while loading shared libraries: libmpi.so.12"
     )
-    assert classify(PLAN, [], b"", 1).reason.endswith("it said nothing")
+    assert classify(PLAN, [], b"", 1).reason.endswith("it printed nothing")
 
 
 def test_the_engines_own_sentence_wins() -> None:

@@ -71,8 +71,8 @@ def test_the_examples_are_those_that_the_documents_name() -> None:
         ('nodes = ["a;rm"]\n' + NETWORK, "cannot be a node's name"),
         ('nodes = ["../x"]\n' + NETWORK, "cannot be a node's name"),
         ('nodes = ["localhost"]\n' + NETWORK, "cannot be a node's name"),
-        ('nodes = ["n1", "n1"]\n' + NETWORK, "'n1' would be there twice"),
-        ('nodes = ["n1", "n1-hsn"]\n' + NETWORK, "'n1-hsn' would be there twice"),
+        ('nodes = ["n1", "n1"]\n' + NETWORK, "'n1' would occur twice"),
+        ('nodes = ["n1", "n1-hsn"]\n' + NETWORK, "'n1-hsn' would occur twice"),
         ("node = 2\n" + NETWORK, "line 1: 'node' is not known: did you mean nodes?"),
         ("nodes = 2\nnetwork = 3\n", "line 2: network: expected a list"),
         (
@@ -85,7 +85,7 @@ def test_the_examples_are_those_that_the_documents_name() -> None:
             "line 7: network 1, mtu: expected a whole number",
         ),
         ("nodes = 2\n" + NETWORK.replace("1gbit", "1Gb/s"), "rate '1Gb/s' is not understood"),
-        ("nodes = 2\n" + NETWORK.replace("hsn0", "fab0"), "PSM3 takes that for a number"),
+        ("nodes = 2\n" + NETWORK.replace("hsn0", "fab0"), "PSM3 interprets as a number"),
         ("nodes = 2\n" + NETWORK.replace('"hsn0"', '"lo"'), "cannot be a NIC's name"),
         ("nodes = 2\n" + NETWORK.replace('"hsn0"', '"hsn0 up"'), "cannot be a NIC's name"),
         (
@@ -96,9 +96,9 @@ def test_the_examples_are_those_that_the_documents_name() -> None:
         ("nodes = 2\n" + NETWORK.replace("10.20.1.0/24", "10.20.1.1/24"), "has host bits set"),
         (
             "nodes = 2\n" + NETWORK.replace("10.20.1.0/24", "10.20.1.0/31"),
-            "has no room for 2 nodes",
+            "is too small for 2 nodes",
         ),
-        ("nodes = 2\n" + NETWORK.replace("10.20.1.0", "127.0.0.0"), "has no room"),
+        ("nodes = 2\n" + NETWORK.replace("10.20.1.0", "127.0.0.0"), "is too small"),
         (
             "nodes = 2\n" + NETWORK.replace('subnet = "10.20.1.0/24"\n', ""),
             "network 1: 'subnet' is missing",

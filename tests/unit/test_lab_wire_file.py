@@ -130,7 +130,7 @@ def test_a_rate_that_the_wire_cannot_keep_is_refused() -> None:
         wired(Network(name="a", device="a0x", subnet="10.1.1.0/24", rate="5gbit", mtu=9000))
     )
     for rate, mtu, most in (("5gbit", 1500, "2.52gbit"), ("10gbit", 9000, "5gbit")):
-        with pytest.raises(BadInput, match=f"keeps MTU {mtu} honest up to {most}"):
+        with pytest.raises(BadInput, match=f"is accurate with MTU {mtu} up to {most}"):
             check_topology(
                 wired(Network(name="a", device="a0x", subnet="10.1.1.0/24", rate=rate, mtu=mtu))
             )
@@ -207,7 +207,7 @@ def test_the_status_is_read_by_position(tmp_path: Path) -> None:
         if len(damaged) < 72:
             assert read_wire_status(tmp_path) is None
         else:
-            with pytest.raises(LabError, match="from another version"):
+            with pytest.raises(LabError, match="by another version"):
                 read_wire_status(tmp_path)
 
 

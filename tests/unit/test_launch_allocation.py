@@ -149,7 +149,7 @@ def test_flux_without_resources_asks_its_brokers() -> None:
         ({"LSB_JOBID": "5"}, "no LSB_MCPU_HOSTS"),
         ({"LSB_JOBID": "5", "LSB_MCPU_HOSTS": "a 1 b"}, "not a list of hosts and slots"),
         ({"LSB_JOBID": "5", "LSB_MCPU_HOSTS": "a b"}, "not a list of hosts and slots"),
-        ({"FLUX_URI": "local:///x"}, "names no hosts"),
+        ({"FLUX_URI": "local:///x"}, "prints no hosts"),
         ({"FLUX_JOB_ID": "--help"}, "not the id of a job"),
     ],
 )

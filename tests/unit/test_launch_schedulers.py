@@ -144,9 +144,9 @@ def test_a_dollar_is_no_variable_of_flux() -> None:
 @pytest.mark.parametrize(("scheduler", "agent"), [("flux", ""), ("lsf", "/bin/jsrun")])
 def test_what_one_call_cannot_say_is_refused(scheduler: str, agent: str) -> None:
     wishes = {"scheduler": scheduler, "starter": "scheduler", "agent": agent}
-    with pytest.raises(BadInput, match="equally many"):
+    with pytest.raises(BadInput, match="same number of ranks"):
         build_command("mpi", request("openmpi", hosts=("n1", "n2", "n1"), nics=(), **wishes))
-    with pytest.raises(BadInput, match="in turns"):
+    with pytest.raises(BadInput, match="round-robin"):
         build_command("mpi", request("openmpi", hosts=("n1", "n2", "n2", "n1"), nics=(), **wishes))
     with pytest.raises(BadInput, match="ib0, ib1"):
         build_command("mpi", request("openmpi", nics=("ib0", "ib1"), **wishes))

@@ -209,7 +209,7 @@ def test_the_silent_one_that_is_waited_for_is_lost() -> None:
         + word(1, "waits for the others")
     )
     assert lost(talk) == {
-        2: "rank 2 on n3 said nothing at the deadline of point 12 while rank 3 on n4 waited for it"
+        2: "rank 2 on n3 was silent at the deadline of point 12 while rank 3 on n4 waited for it"
     }
 
 

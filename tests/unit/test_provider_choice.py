@@ -132,7 +132,7 @@ def test_what_is_missing_is_told_from_what_is_not_in_the_library() -> None:
     assert "ofi_rxm" not in states
     reasons = {one.name: one.reason for one in found.providers}
     assert "Omni-Path" in reasons["psm2"]
-    assert reasons["cxi"] == "not in it"
+    assert reasons["cxi"] == "not in the library"
     assert next(one for one in found.providers if one.name == "psm2").warnings == ["no hfi1 units"]
     assert found.warnings == ["no memory monitor"]
     assert described("/x", "given", None, "", "it is too old").problem == "it is too old"

@@ -1,4 +1,4 @@
-"""Find the BIOS of a system by Redfish: its attributes, pending values, and their registry."""
+"""Find the BIOS of a system with Redfish: its attributes, pending values, and their registry."""
 
 import os
 import re
@@ -40,7 +40,7 @@ class Bios:
 
     @property
     def apply_times(self) -> list[str]:
-        """When the BMC can apply pending settings, as it reports; [] if it does not."""
+        """The times at which the BMC can apply pending settings; [] if it does not report them."""
         for document in (self.bios.get("@Redfish.Settings"), self.settings):
             for key in ("SupportedApplyTimes", "@Redfish.SettingsApplyTime"):
                 times = document.get(key) if isinstance(document, dict) else None
@@ -52,8 +52,8 @@ class Bios:
 
 
 def find_bios(session: BmcSession, *, registry: bool = True) -> Bios:
-    """Return the BIOS of the BMC's system. Raise ``BmcFailed`` if there is none, or if there are
-    several and none is chosen.
+    """Return the BIOS of the BMC's system. Raise ``BmcFailed`` if there is no system, or if there
+    are several and none is chosen.
     """
     system, bios = _system(session)
     path = link_of(bios, "@Redfish.Settings", "SettingsObject")
@@ -120,7 +120,7 @@ def _members(session: BmcSession, path: str) -> Iterator[str]:
 
 
 def _registry(session: BmcSession, bios: dict[str, Any]) -> dict[str, Any]:
-    """Return the attribute registry that the BIOS names, by the last part of its link, else the
+    """Return the attribute registry that the BIOS refers to, by the last part of its link, else the
     first that lists attributes; {} if there is none.
     """
     named = bios.get("AttributeRegistry")
@@ -170,7 +170,7 @@ def now_and_pending(bios: Bios, attribute: str) -> tuple[Raw, Raw] | None:
 
 def set_pending(session: BmcSession, bios: Bios, values: Mapping[str, Raw]) -> None:
     """Request ``values`` for the next reboot. Raise ``BmcFailed`` if the BMC refuses, has no
-    pending settings, can only apply them at once, or has changed them since ``bios`` was read.
+    pending settings, can only apply them immediately, or has changed them since ``bios`` was read.
     """
     if not bios.settings_path:
         raise session.talk.failed("shows no pending settings: its BIOS cannot be set by Redfish")
@@ -178,7 +178,7 @@ def set_pending(session: BmcSession, bios: Bios, values: Mapping[str, Raw]) -> N
     if times := bios.apply_times:
         if _AT_RESET not in times:
             raise session.talk.failed("can only apply settings immediately: nothing was changed")
-        if len(times) > 1:  # without a choice, some BMCs do not know the property
+        if len(times) > 1:  # some BMCs do not know the property if there is no choice
             body["@Redfish.SettingsApplyTime"] = {"ApplyTime": _AT_RESET}
     session.patch(bios.settings_path, body, bios.settings_tag)
 
@@ -189,7 +189,7 @@ def _plain(document: Mapping[str, Any], attribute: str) -> Raw | None:
     return value if isinstance(value, (str, int, float, bool)) else None
 
 
-# --- Collect facts about the firmware of many hosts, each from its own BMC.
+# --- Collect facts about the firmware of many hosts, each from the host's BMC.
 
 # --- The parts of the BMC's documents to keep: attributes and their registry, as canonical JSON.
 #
@@ -199,7 +199,7 @@ def _plain(document: Mapping[str, Any], attribute: str) -> Raw | None:
 _MOST = 10_000
 _LONGEST = 1000
 _SECRET = re.compile(r"hash|salt|private|pin\b|key$")
-"""Names of secrets, in addition to those that are recognised anywhere."""
+"""Names of secrets, in addition to the general names."""
 _ENTRY = ("AttributeName", "DisplayName", "Type", "ReadOnly", "IsSystemUniqueProperty")
 _TYPES = (str, int, float, bool)
 
@@ -225,8 +225,8 @@ def texts_of(bios: Bios, password: Secret) -> dict[str, str]:
 
 
 def _is_open(part: dict[str, Any]) -> bool:
-    """Return whether nothing in the document looks like a secret: masking it later would break the
-    JSON.
+    """Return whether the document contains nothing that looks like a secret, because masking it
+    later would break the JSON.
     """
     text = _json(part)
     return masked(text) == text
@@ -323,8 +323,8 @@ _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?", re.ASCII
 
 
 def write_set(folder: Path, change: FirmwareSet, so_far: str) -> None:
-    """Write the set to ``folder/ID/HOST.json``, atomically and flushed to disk. Raise
-    ``CouldNotMeasure`` if that fails, which then says ``so_far``; before a change, nothing may be
+    """Write the set to ``folder/ID/HOST.json``, atomically and flushed to disk. If this fails,
+    raise ``CouldNotMeasure`` with ``so_far`` in its message; before a change, nothing may then be
     changed.
     """
     if not _ID.fullmatch(change.id) or not _HOST.fullmatch(change.host):

@@ -1,4 +1,6 @@
-"""Log in to a BMC exactly once: the password is never sent a second time, whatever the answer."""
+"""Log in to a BMC exactly once: the password is never sent a second time, regardless of the
+answer.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,12 @@ _LONGEST_TOKEN = 4096
 
 
 class BmcSession:
-    """Context manager that logs in on entry and logs out on exit. ``root``: the root document of
+    """A context manager that logs in on entry and logs out on exit. ``root``: the root document of
     the service.
 
-    The root is requested without the password. A session sends the password in a single request and
-    then uses its token. A BMC without sessions gets the password with each request (HTTP Basic),
-    and the first refusal ends the session.
+    The root is requested without the password. To create a session, the password is sent in a
+    single request; after that, the session's token is used. A BMC without sessions gets the
+    password with each request (HTTP Basic), and the first refusal ends the session.
     """
 
     def __init__(self, bmc: Bmc, limits: BmcLimits | None = None) -> None:
@@ -61,7 +63,7 @@ class BmcSession:
             self.talk.close()
 
     def get(self, path: str) -> Response:
-        """Return the answer for ``path``. Raise ``BmcFailed`` for any status but 200."""
+        """Return the answer for ``path``. Raise ``BmcFailed`` for any status except 200."""
         return self._checked("GET", path, self.talk.request("GET", path))
 
     def maybe(self, path: str) -> Response | None:
@@ -93,7 +95,7 @@ class BmcSession:
         body = {"UserName": self.bmc.user, "Password": self.bmc.password.reveal()}
         answer = self.talk.request("POST", path, body)
         if answer.status in (404, 405, 501):
-            raise self.talk.failed('offers no sessions: set login = "basic" for it')
+            raise self.talk.failed('does not support sessions: set login = "basic" for it')
         if answer.status == 503:
             raise self.talk.failed("has no room for another session, or is busy (503)")
         token = answer.headers.get("x-auth-token", "")
@@ -116,7 +118,7 @@ class BmcSession:
         if answer.status == 401:
             raise self._refused(answer.status)
         if answer.status < 300:
-            raise self.talk.failed(f"answers {method} {path} with something other than Redfish")
+            raise self.talk.failed(f"answers {method} {path} with a document that is not Redfish")
         message = _messages_of(answer.document)
         more = f": {message}" if message else ""
         raise self.talk.failed(f"answers {method} {path} with status {answer.status}{more}")

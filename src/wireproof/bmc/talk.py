@@ -1,4 +1,4 @@
-"""Send requests to a BMC and read its answers: bounded in number, size and time, and only to that
+"""Send requests to a BMC and read its answers, bounded in number, size and time, and only to that
 address.
 """
 
@@ -20,12 +20,12 @@ from wireproof.model.tuning import Bmc
 
 # --- A TLS connection to a BMC, on which every wait is bounded.
 
-# --- Errors of a BMC, as a sentence without its full stop.
+# --- Errors of a BMC, as sentences without a full stop.
 
 
 class BmcFailed(CouldNotMeasure):
-    """The BMC did not answer, refused, or answered something other than Redfish. The text contains
-    its address and never the password.
+    """The BMC did not answer, refused, or answered with a document that is not Redfish. The text
+    contains its address but never the password.
     """
 
 
@@ -41,7 +41,7 @@ class Deadline:
         self._request_end = min(self._end, time.monotonic() + self._request_s)
 
     def allow(self, seconds: float) -> None:
-        """Grant at least ``seconds`` for the final cleanup, however late it is."""
+        """Grant at least ``seconds`` for the final cleanup, regardless of the time used so far."""
         self._end = max(self._end, time.monotonic() + seconds)
 
     def left(self) -> float:
@@ -53,8 +53,8 @@ class Deadline:
 
 
 class _Timed(socket.socket):
-    """Socket on which each wait gets only the rest of the request's time, so that single bytes do
-    not extend it.
+    """A socket on which each wait is limited to the rest of the request's time, so that single
+    bytes do not extend it.
     """
 
     clock: Deadline | None = None
@@ -186,8 +186,8 @@ class Talk:
     def request(
         self, method: str, path: str, body: Any = None, more: Mapping[str, str] | None = None
     ) -> Response:
-        """Return the answer, whatever its status. Redirects of a GET are followed if they stay on
-        this BMC. Raise ``BmcFailed`` if there is no answer.
+        """Return the answer, regardless of its status. Redirects of a GET are followed if they stay
+        on this BMC. Raise ``BmcFailed`` if there is no answer.
         """
         for _ in range(4):
             answer = self._once(method, path, body, more or {})
@@ -313,21 +313,21 @@ def _size(limits: BmcLimits) -> str:
 
 
 def _why(error: Exception, bmc: Bmc) -> str:
-    """Return what happened, to continue "the BMC ADDRESS of HOST". Messages of libraries may quote
-    what was sent, so only those of the operating system and of TLS are used.
+    """Return the failure as the end of a sentence that begins "the BMC ADDRESS of HOST". Messages
+    of libraries may quote the request, so only those of the operating system and of TLS are used.
     """
     if isinstance(error, ssl.SSLCertVerificationError):
         seen = error.verify_message if hasattr(error, "verify_message") else error.args[-1]
         return (
-            f"has a certificate that is not trusted ({seen}): give the file of its certificate or "
-            "CA, or its fingerprint; --bmc-insecure takes any"
+            f"has a certificate that is not trusted ({seen}): give the file of its certificate or"
+            " CA, or its fingerprint; --bmc-insecure accepts any certificate"
         )
     if isinstance(error, TimeoutError):
         return "did not answer in time"
     if isinstance(error, socket.gaierror):
-        return f"is not known by its name ({error.strerror})"
+        return f"has a name that cannot be resolved ({error.strerror})"
     if isinstance(error, ssl.SSLError):
         return f"does not speak TLS 1.2 or later ({error.reason})"
     if isinstance(error, OSError):
         return f"cannot be reached ({error.strerror or type(error).__name__})"
-    return "answers something other than HTTP"
+    return "answers with a protocol other than HTTP"

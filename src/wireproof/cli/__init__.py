@@ -8,9 +8,8 @@ import sys
 __all__ = ["main"]
 
 _OBJECTS_A_COLLECTION = 50_000
-"""Threshold of the garbage collector. The default of 700 new objects makes it run 150 times while a
-check imports its modules and judges, which takes a twentieth of its processor time and frees almost
-nothing.
+"""The default threshold of 700 objects makes the garbage collector run 150 times during a check,
+which takes a twentieth of its processor time and frees almost nothing.
 """
 
 atexit.register(gc.freeze)

@@ -47,15 +47,8 @@ OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["only"], nargs=-1, metavar="[SETTING]...", shell_complete=settings),
     *MACHINES,
     *BMC,
-    file(
-        "--snapshot",
-        ("store all facts that were read in this file, to judge them again with --from."),
-    ),
-    text(
-        "--against",
-        "HOST|PATH",
-        "golden host, snapshot or result to compare the hosts with.",
-    ),
+    file("--snapshot", "store all facts in this file, to judge them again with --from."),
+    text("--against", "HOST|PATH", "golden host, snapshot or result to compare the hosts with."),
     file("--site --waivers site", "TOML file with a site's values by role, and its waivers."),
     text(
         "--explain",

@@ -103,9 +103,7 @@ def command(**options: Any) -> int:
     if options["prolog"]:
         return _run_prolog(options)
     if options["dialect"]:
-        raise BadInput(
-            "--dialect needs --prolog: give both options, or use `wireproof gate RESULT`."
-        )
+        raise BadInput("--dialect needs --prolog: give both, or use `wireproof gate RESULT`.")
     from wireproof.workflow.check import check, plan_check
 
     settings = settings_of(options)
@@ -136,7 +134,7 @@ def _check_signing(key: str, specification: CheckSpecification) -> None:
 def _sign(folder: Path | None, key: str) -> None:
     from wireproof.workflow.dossier.signature import sign
 
-    assert folder is not None  # noqa: S101  what is signed is kept
+    assert folder is not None  # noqa: S101  a signed result is kept
     remark(f"signature: {sign(folder, key)}")
 
 
@@ -156,7 +154,7 @@ def _run_prolog(options: dict[str, Any]) -> int:
     """Check the allocation (or ``--hosts``) in one launch, or this machine alone; print one line
     within ``PROLOG_S``, for a scheduler's prolog or health check.
 
-    The exit status is the usual one; the caller decides what to do with a node, and nothing is
+    The exit status is as usual; the caller decides what to do with a node, and nothing is
     drained.
     """
     from wireproof.report.gate import dialect
@@ -330,11 +328,7 @@ RESUME_OPTIONS: tuple[click.Parameter, ...] = (
         "ssh|PATH",
         "program that reaches the hosts, if the check was started with a program.",
     ),
-    text(
-        "--prefix",
-        "'CMD ARG...'",
-        ("site command of every rank, if the check was started with --prefix."),
-    ),
+    text("--prefix", "'CMD ARG...'", "site command of every rank, if the check had one."),
     JSON,
 )
 
@@ -346,8 +340,7 @@ def resume(context: click.Context, /, folder: Path, **programs: str) -> int:
     measured.
 
     The options, the seed and the settings of the first call apply, and are shown. Programs are
-    never taken from FOLDER: give those of the first call again. The complete result is judged
-    again.
+    never taken from FOLDER: give those of the first call again. The whole result is judged again.
     """
     folder = folder.absolute()
     asked = recall(folder)

@@ -134,9 +134,7 @@ def _hosts(_context: click.Context) -> Iterable[str]:
 
 
 def _nics(_context: click.Context) -> Iterable[str]:
-    """Return the NICs of this machine, because NICs usually have the same names on all hosts of a
-    cluster.
-    """
+    """Return the NICs of this machine: hosts of a cluster usually have the same NIC names."""
     return [name for _, name in socket.if_nameindex() if name != "lo"]
 
 

@@ -130,9 +130,7 @@ def remark(text: str) -> None:
 
 
 def print_path(path: object) -> None:
-    """Print the path of a written file for a script; control characters are removed for a
-    terminal.
-    """
+    """Print the path of a written file for a script, without control characters."""
     click.echo(one_harmless_line(str(path)))
 
 

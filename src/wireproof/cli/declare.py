@@ -27,9 +27,7 @@ class PathName(click.Path):
 
 
 class OneOf(click.Choice[str]):
-    """One of several words. For any other word the error suggests the nearest; if the list is long,
-    it refers to the help.
-    """
+    """One of several words. The error for another word suggests the nearest, or the help."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         with contextlib.suppress(click.BadParameter):
@@ -56,17 +54,15 @@ def flag(flags: str, about: str, **more: Any) -> click.Option:
 
 
 def number(flags: str, low: int, high: int, about: str, **more: Any) -> click.Option:
-    """Declare a whole number from ``low`` to ``high``; the value is None unless there is a
-    ``default``, which the help shows.
+    """Declare a whole number from ``low`` to ``high``; default None. The help shows any other
+    ``default``.
     """
     shown = {"show_default": True} if "default" in more else {"metavar": "N"}
     return click.Option(flags.split(), type=click.IntRange(low, high), help=about, **shown | more)
 
 
 def choice(flags: str, values: Sequence[str], about: str, **more: Any) -> click.Option:
-    """Declare one of ``values``; the value is None unless there is a ``default``, which the help
-    shows.
-    """
+    """Declare one of ``values``; default None. The help shows any other ``default``."""
     shown = "default" in more
     return click.Option(flags.split(), type=OneOf(values), show_default=shown, help=about, **more)
 
@@ -114,9 +110,7 @@ def rows(group: str) -> tuple[click.Option, ...]:
 
 
 def link_claim(about: str) -> tuple[click.Parameter, ...]:
-    """Declare the option for a link of any kind and rate with which results are compared;
-    ``about``: its help.
-    """
+    """Declare a link of any kind and rate to compare results with; ``about``: its help."""
     return (
         text("--link", "[Nx]KIND[:GBPS]", about, default=None, shell_complete=completion.links),
         number("--mtu", 68, 65535, "MTU of the link.", metavar="BYTES"),

@@ -51,9 +51,7 @@ def _kept(line: str) -> str:
 
 
 def title(name: str, number: int, source: str, manual: str) -> list[str]:
-    """Return the first lines. They contain no date, so the same sources always result in the same
-    page.
-    """
+    """Return the first lines, without a date, so that the page depends only on the sources."""
     heading = f'.TH "{name.upper()}" "{number}" "" "{literal(source)}" "{literal(manual)}"'
     return [heading, ".nh", ".ad l"]
 
@@ -156,7 +154,7 @@ def command(
         if not isinstance(shown.command, click.Group):
             raise BadInput(f"{shown.command_path} has no subcommands; try {shown.command_path} -h.")
         name, found, _ = shown.command.resolve_command(shown, list(words[at:]))
-        assert found is not None  # noqa: S101  resolve_command refuses what is not there
+        assert found is not None  # noqa: S101  resolve_command refuses unknown names
         shown = click.Context(found, info_name=name or word, parent=shown)
     shown.meta[ALL] = not words
     click.echo(shown.get_help())

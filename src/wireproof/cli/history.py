@@ -174,17 +174,9 @@ def nodes(root: Path, hosts: str, by_link: bool) -> int:
             metavar="FOLDER|LOG...",
         ),
         *link_claim("the link with which the logs are compared: 40gbe, edr, opa100, ..."),
-        text(
-            "--path",
-            "tcp|rdma|psm2|psm3|...",
-            ("protocol or fabric that carries the messages over that link."),
-        ),
+        text("--path", "tcp|rdma|psm2|psm3|...", "protocol or fabric of the messages."),
         text("--hosts", "NODES", "hosts of the logs; default: the hosts in the logs."),
-        text(
-            "--measured",
-            "DATE",
-            ("time of the measurement in UTC: 2019-03-04 or 2019-03-04T12:00."),
-        ),
+        text("--measured", "DATE", "date in UTC: 2019-03-04 or 2019-03-04T12:00."),
     ],
 )
 def add(root: Path, sources: tuple[Path, ...], **claims: Any) -> int:

@@ -123,11 +123,7 @@ Rendered = TypeVar("Rendered")
 OPTIONS: list[click.Parameter] = [
     click.Argument(["files"], nargs=-1, required=True, metavar="FILE|-..."),
     *link_claim("the link that was measured: 10gbe, ethernet:40, edr, roce:100, opa100, ..."),
-    text(
-        "--path",
-        "tcp|rdma|psm2|psm3|...",
-        ("protocol or fabric that carries the messages over that link."),
-    ),
+    text("--path", "tcp|rdma|psm2|psm3|...", "protocol or fabric of the messages."),
     file("--physics", "TOML file that overrides constants of the limits.", must_exist=True),
     SITE,
     flag("--all everything", "show all details even for many files."),
@@ -138,9 +134,7 @@ OPTIONS: list[click.Parameter] = [
 
 
 def _series(results: Iterable[JudgedFile[Rendered]], tally: Tally) -> Iterator[Rendered]:
-    """Yield the series of each file as soon as it is judged; print the reason if a file is not
-    judged.
-    """
+    """Yield each file's series as soon as it is judged; print the reason if it is not judged."""
     for result in results:
         yield from result.series
         tally.add(result)

@@ -1,6 +1,4 @@
-"""``wireproof lab``, ``demo`` and ``doctor``: a virtual cluster, and the capabilities of this
-machine.
-"""
+"""``wireproof lab``, ``demo`` and ``doctor``: a virtual cluster, and tests of this machine."""
 
 from __future__ import annotations
 
@@ -111,9 +109,7 @@ def demo(out: Path | None, seed: int | None) -> int:
     return 0 if found.caught else 1
 
 
-WIRE_HELP = (
-    "method of limiting the links' rates; store-and-forward: no frame passes faster than line rate."
-)
+WIRE_HELP = "rate limiter of the links; store-and-forward: no frame passes faster than line rate."
 
 
 @click.group("lab")
@@ -186,9 +182,7 @@ def exec_(name: str, node: str, argv: tuple[str, ...]) -> int:
 @click.argument("kind", type=click.Choice(["rate", "loss", "delay", "down"]))
 @click.argument("value", default="")
 @click.option("--network", help="network of the NIC, if the lab has several.")
-@click.option(
-    "--direction", type=click.Choice(["tx", "rx"]), help=("direction as seen from the node.")
-)
+@click.option("--direction", type=click.Choice(["tx", "rx"]), help="as seen from the node.")
 @click.option("--clear", is_flag=True, help="remove this fault instead of planting it.")
 def fault(name: str, clear: bool, **about: Any) -> int:
     """Plant a fault in a running lab: a rate such as 300mbit, a loss, a delay, or a NIC that is

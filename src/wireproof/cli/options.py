@@ -191,9 +191,7 @@ _EACH_TIME = frozenset({"out", "resume", "as_json"})
 
 
 def typed_words() -> tuple[str, ...]:
-    """Return the words, with the long names of options and with absolute paths; secrets are
-    masked.
-    """
+    """Return the words with long option names and absolute paths; secrets are masked."""
     context = click.get_current_context()
     words = context.command_path.split()
     for parameter in context.command.params:
@@ -255,10 +253,7 @@ def ended(result: Result) -> int:
         return INTERRUPTED
     status = status_of(result.verdict)
     if status != status_of("fail") and result.ended("disk-full"):
-        say(
-            "the disk became full before the measurement was complete, so the result above is"
-            " incomplete."
-        )
+        say("the disk became full during the measurement, so the result above is incomplete.")
         return CouldNotMeasure.exit_status
     if status != status_of("fail") and result.left_open:
         return CouldNotMeasure.exit_status
@@ -282,9 +277,7 @@ def say_kept(result: Result, going_on: str = "") -> None:
 
 
 def show_planned(planned: Planned, job: JobRequest | None = None) -> int:
-    """Print the plan without starting anything; as JSON, print one document: argv, environment,
-    hosts, points.
-    """
+    """Print the plan without starting it; the JSON has argv, environment, hosts and points."""
     from wireproof.launch.command import shell_line
     from wireproof.report.documents.benchmark import dry_run_document
     from wireproof.workflow.session.launch import own_job

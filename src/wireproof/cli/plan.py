@@ -148,8 +148,7 @@ PFC: list[click.Parameter] = [
 
 @command.command("pfc", cls=Verb, document="report.documents.plan.pfc_document", params=PFC)
 def pfc(speed_gbps: float, mtu: int, cable_m: float, ports: int, **options: Any) -> Pfc:
-    """Compute headroom, XOFF, XON and buffer with which priority flow control loses no packets
-    (802.1Q).
+    """Compute headroom, XOFF, XON and buffer for priority flow control without loss (802.1Q).
 
     Exit status: 0; 1 if --headroom or --buffer is too small, 3 if it may be.
     """
@@ -163,8 +162,7 @@ MACHINE: list[click.Parameter] = [
         ["--from", "run"],
         type=PathName(exists=True, file_okay=False, path_type=Path),
         help=(
-            "folder of a `measure pingpong` (and stream) or of a check, from which the"
-            " parameters of one pair are read."
+            "folder of `measure pingpong` (and stream) or of a check, for the parameters of a pair."
         ),
     ),
     text("--start", "TIME", "half a round trip of an empty message: 1.5us.", default=None),
@@ -240,9 +238,7 @@ VALIDATE: list[click.Parameter] = [
     _integer("-N --nodes", "nodes to prove.", required=True),
     _real("--slowdown", "SHARE", "slowdown to be found: 0.05 is 5 % of goodput.", default=0.05),
     _real("--noise", "SHARE", "sigma of one pair's measurement.", default=0.02),
-    _real(
-        "--false-alarms", "SHARE", ("probability of a false alarm in a whole sweep."), default=0.05
-    ),
+    _real("--false-alarms", "SHARE", "probability of a false alarm in a sweep.", default=0.05),
     _real("--power", "SHARE", "probability that the slowdown is found.", default=0.95),
     choice("--metric", ["goodput", "hrt"], "metric in which the node is slow.", default="goodput"),
     _integer("--rounds", "number of rounds of the check (default: its usual number)."),
@@ -255,7 +251,7 @@ VALIDATE: list[click.Parameter] = [
     "validate", cls=Verb, document="report.documents.plan.validation_document", params=VALIDATE
 )
 def validate(nodes: int, **more: Any) -> Validation:
-    """Compute the number of rounds of pairs, and the time, to prove that no node is slower than the
+    """Compute the rounds of pairs and the time that prove that no node is slower than the
     others.
     """
     from wireproof.workflow.plan import machine_options, plan_validate

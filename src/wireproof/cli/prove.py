@@ -64,12 +64,7 @@ PFC_EXAMPLES = (
     "wireproof pfc --from case-4711 --priority 3 --duration 10s",
 )
 PFC_OPTIONS: tuple[click.Parameter, ...] = (
-    number(
-        "--priority",
-        0,
-        7,
-        ("the lossless priority; default: the priority for which PFC is enabled."),
-    ),
+    number("--priority", 0, 7, "the lossless priority; default: the priority with PFC enabled."),
     text("--duration", "10s", "duration; for stored readings, the time between them."),
     number(
         "--senders", 2, 4096, "number of hosts that send to one host at once; default: at most 16."
@@ -294,13 +289,7 @@ OPTIONS: list[click.Parameter] = [
         "command that starts the reader of the ports; in a pod, a command that enters the node.",
     ),
     SYSFS_ROOT,
-    text(
-        "--interval",
-        "TIME",
-        ("interval between readings of the ports."),
-        default="100ms",
-        show_default=True,
-    ),
+    text("--interval", "TIME", "time between readings.", default="100ms", show_default=True),
     click.Option(
         ["--results"],
         type=PathName(dir_okay=False, path_type=Path),

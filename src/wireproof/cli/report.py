@@ -94,11 +94,7 @@ def sign(folder: Path, key: str) -> int:
 
 LOCATE_OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["source"], type=PathName(path_type=Path), required=False),
-    file(
-        "--topology",
-        ("file that describes the switches to which the nodes are connected."),
-        metavar="FILE",
-    ),
+    file("--topology", "file that lists the switch of each node.", metavar="FILE"),
     file(
         "--world",
         "a synthetic cluster instead (TOML): which faults would be found with this size and noise?",
@@ -141,10 +137,7 @@ COMPARE_OPTIONS: tuple[click.Parameter, ...] = (
     choice("--against", ["nodes", "ranks"], "show each number as a function of this count."),
     text("--nodes", "N,N,..", "nodes of each result, in order: for logs that do not state them."),
     file("--plot", "with --against: write the curves as one SVG."),
-    flag(
-        "--all everything",
-        ("also show numbers that are not compared, with the reason, and every message size."),
-    ),
+    flag("--all everything", "also show numbers that are not compared, with reasons; all sizes."),
     JSON,
     FORM,
 )
@@ -210,13 +203,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
         ),
         default="html",
     ),
-    file(
-        "--topology",
-        (
-            "file that describes the switches to which the nodes are connected; replaces the"
-            " stored topology."
-        ),
-    ),
+    file("--topology", "file that lists the switch of each node; replaces the stored topology."),
     flag("--no-page", "do not write a page."),
     json_as("one JSON document on stdout; writes no page."),
 )

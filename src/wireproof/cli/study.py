@@ -70,12 +70,7 @@ LADDER_OPTIONS: tuple[click.Parameter, ...] = (
         metavar="PERCENT",
         help="a loss smaller than this compared with the layer below is ignored.",
     ),
-    choice(
-        "--collective",
-        COLLECTIVES,
-        ("pattern of the collective layer, with two ranks."),
-        default="allreduce",
-    ),
+    choice("--collective", COLLECTIVES, "pattern of the collective layer.", default="allreduce"),
     setting("model"),
     click.Option(
         ["--model-step", "model_steps"],
@@ -95,11 +90,7 @@ _KEPT = tuple(option for option in OUTPUT if option.name not in ("history", "res
     "ladder",
     cls=Verb,
     sections=sections(
-        LADDER_OPTIONS,
-        ("Layers"),
-        target=TARGET,
-        link=LINK,
-        output=(*_KEPT, FORM, DRY_RUN),
+        LADDER_OPTIONS, "Layers", target=TARGET, link=LINK, output=(*_KEPT, FORM, DRY_RUN)
     ),
     examples=LADDER_EXAMPLES,
     document="report.documents.experiments.ladder_document",
@@ -184,8 +175,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     text(
         "--values",
         "NAME=A,B,...",
-        "values of a knob instead of the catalogue's; use | as the separator if a value contains"
-        " a comma.",
+        "values of a knob instead of the catalogue's; use | to separate values with commas.",
         multiple=True,
         default=(),
     ),
@@ -195,12 +185,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
         "patterns to measure; default: latency and the patterns that the knobs can affect.",
     ),
     number("--ppn", 1, 4096, "ranks on each host.", default=1),
-    text(
-        "--budget study_budget",
-        "TIME",
-        ("time limit for the whole study; default 5min."),
-        default="5min",
-    ),
+    text("--budget study_budget", "TIME", "time limit of the study; default 5min.", default="5min"),
     text("--each", "TIME", "time of one point of a launch; default 150ms.", default="150ms"),
     click.Option(
         ["--smallest"],

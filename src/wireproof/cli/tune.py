@@ -53,9 +53,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
         "REGEX|json:PATH",
         "number in COMMAND's output to compare, instead of its wall time.",
     ),
-    choice(
-        "--better", ["lower", "higher"], ("whether lower or higher values of --metric are better.")
-    ),
+    choice("--better", ["lower", "higher"], "whether a lower or a higher --metric is better."),
     click.Option(
         ["--smallest"],
         type=click.FloatRange(1.1, 100.0),
@@ -100,8 +98,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
 def try_(knob: str, argv: tuple[str, ...], **options: Any) -> TryResult:
     """Does a setting help here? Compares runs with each value in random, balanced blocks.
 
-    VAR=A,B: an environment variable of the runs; VAR=A: compared with its current value; VAR=,A:
-    compared with the variable unset.
+    VAR=A,B: a variable of the runs; VAR=A: compared with its current value; VAR=,A: with it unset.
 
     ID=A,B: a setting of the hosts, by the names of `wireproof audit --list`, or a sysctl; ID=A:
     compared with its current value; ID: the recommended value compared with the current value. The
@@ -173,9 +170,7 @@ def _command(argv: tuple[str, ...], settings: Options, options: dict[str, Any]) 
     if options["pattern"]:
         raise BadInput("--pattern and a command exclude each other: give one of them.")
     if bool(options["metric"]) != bool(options["better"]):
-        raise BadInput(
-            "--metric needs --better lower or --better higher, and --better needs --metric."
-        )
+        raise BadInput("--metric needs --better lower or --better higher, and vice versa.")
     asked = {name: options[name] for name in ("lab", "server", "prefix", "sysfs_root")}
     proof = specification(
         argv, settings, cast("ProofOptions", asked), current_context().environment
@@ -214,8 +209,7 @@ def _target(options: dict[str, Any]) -> Target:
 
 @command.command("confirm", cls=Verb, document=TUNED, params=[_ID, *_COMMON])
 def confirm(name: str, **options: Any) -> int:
-    """Keep the changes of `tune apply`: cancel its timer and write the drop-in files
-    90-wireproof.*.
+    """Keep the changes of `tune apply`: cancel its timer, write the drop-ins 90-wireproof.*.
 
     Without ID: the waiting set, if exactly one is waiting. A file that overrides a value at the
     next boot is reported.
@@ -255,9 +249,7 @@ def revert(name: str, **options: Any) -> int:
 
 @command.command("status", cls=Verb, document=TUNED, params=[_ID, *_WITH_BMC])
 def status(name: str, **options: Any) -> int:
-    """Show the change sets in force on each host, when each will be reverted, and the values that
-    have changed since. Nothing is changed.
-    """
+    """Show the sets in force, their deadlines and values changed since. Nothing is changed."""
     from wireproof.workflow.tune import status as standing
     from wireproof.workflow.tune.node import hosts_of
     from wireproof.workflow.tune.with_bios import and_standing, journals

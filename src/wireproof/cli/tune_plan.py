@@ -269,7 +269,7 @@ def apply(asked: tuple[str, ...], **options: Any) -> int:
     status = show(done)
     if done.until and any(host.status == 0 for host in done.hosts):
         say(
-            f"it is reverted automatically at {done.until} unless"
+            f"it reverts at {done.until} unless"
             f" `{_again('confirm', done.id, options)}`; `{_again('revert', done.id, options)}`"
             " undoes it now."
         )
@@ -277,9 +277,7 @@ def apply(asked: tuple[str, ...], **options: Any) -> int:
 
 
 def _carried_out(plan: TunePlan, target: Target, options: dict[str, Any]) -> Tuned:
-    """Apply the plan. If interrupted, print the name of the set: hosts that have started finish
-    it.
-    """
+    """Apply the plan. If interrupted, print the set's name: hosts that have started finish it."""
     from wireproof.workflow.tune import apply as carry_out
     from wireproof.workflow.tune import new_id
     from wireproof.workflow.tune.with_bios import and_firmware, journals
@@ -300,9 +298,7 @@ def _carried_out(plan: TunePlan, target: Target, options: dict[str, Any]) -> Tun
 
 
 def _agreed(plan: TunePlan, options: dict[str, Any]) -> bool:
-    """Show the plan, unless the output is for programs; ask for confirmation, unless ``--yes`` is
-    given.
-    """
+    """Show the plan unless the output is for programs; ask unless ``--yes`` is given."""
     from wireproof.report.documents.tune import tune_plan_document
 
     to_do = any(

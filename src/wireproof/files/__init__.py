@@ -1,3 +1,3 @@
-"""The only place that opens and creates files, folders and standard streams which others may have
-prepared. Programs are searched here too, because PATH may lead to such a folder.
+"""The only modules that open and create files, folders and standard streams that other users may
+have prepared. They also search for programs, because PATH may contain a folder of another user.
 """

@@ -1,5 +1,6 @@
-"""Work with a limit: of time, for what may block forever, such as reading from a file system whose
-server is gone; of size, for a compressed file, a few kB of which can unpack to any number of GB.
+"""Work with a limit: of time, for operations that may block forever, such as reading from a file
+system whose server is gone; of size, for compressed files, a few kB of which can unpack to any
+number of GB.
 
 A thread does not help: a process ends only with its last thread, and a thread that waits in the
 kernel for such a file system cannot be killed. Such work runs in a separate process.
@@ -20,13 +21,15 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO, NoReturn
 
 _HEAD = 8
-"""Bytes of the length that precedes the answer, so that a partial answer is detected."""
+"""Size in bytes of the length field in front of the answer, with which a partial answer is
+detected.
+"""
 _ENDING_S = 0.2
 _MOST_DESCRIPTORS = 65536
 
 
 def answer_aside(work: Callable[[], bytes], within_s: float) -> bytes:
-    """Return what ``work`` returns, from a child process without the parent's streams.
+    """Run ``work`` in a child process without the parent's streams, and return its result.
 
     Raises ``TimeoutError`` after ``within_s``; the process is killed, or abandoned if the kernel
     does not release it. Raises ``ChildProcessError`` if it ended without an answer.
@@ -38,7 +41,7 @@ def answer_aside(work: Callable[[], bytes], within_s: float) -> bytes:
     with warnings.catch_warnings():
         warnings.simplefilter(
             "ignore", DeprecationWarning
-        )  # it warns about threads, but the time limit covers them
+        )  # Python warns about threads, but the time limit also covers them
         child = os.fork()
     if child == 0:
         _answer(work, theirs)
@@ -51,8 +54,8 @@ def answer_aside(work: Callable[[], bytes], within_s: float) -> bytes:
 
 
 def ends_within(work: Callable[[], object], within_s: float) -> bool:
-    """Return whether ``work``, in a child process, ends within ``within_s``, with or without an
-    error.
+    """Run ``work`` in a child process; return whether it ends within ``within_s``, with or without
+    an error.
     """
 
     def tried() -> bytes:
@@ -68,8 +71,8 @@ def ends_within(work: Callable[[], object], within_s: float) -> bool:
 
 
 def _answer(work: Callable[[], bytes], out: int) -> NoReturn:
-    """Run in the child. Close everything that the caller may wait for: an open pipe would block
-    whoever reads the caller's output.
+    """Run in the child. Close all streams that the caller shares: an open pipe would block the
+    reader of the caller's output.
     """
     try:
         nowhere = os.open(os.devnull, os.O_RDWR)
@@ -125,13 +128,15 @@ def _by_thread(work: Callable[[], bytes], within_s: float) -> bytes:
 
 _BLOCK = 1 << 18
 _LARGEST_READ = 1 << 20
-"""Bytes of a single read: tarfile loads a header of any size into memory."""
+"""Limit in bytes of a single read, because tarfile loads a header of any size into memory."""
 _FREE = 256 << 20
 _RATIO = 200
-"""Most bytes per packed byte beyond ``_FREE``: text reaches 40, a disk of zeros 1000."""
+"""Maximum number of bytes per packed byte beyond ``_FREE``: text reaches 40, a disk image of zeros
+1000.
+"""
 _XZ_MEMORY = 256 << 20
 _KEPT = 512
-"""tarfile goes back by a byte to check whether a member was complete."""
+"""tarfile seeks back by a byte to check whether a member was complete."""
 
 
 def _plain(file: BinaryIO) -> Iterator[bytes]:
@@ -152,7 +157,7 @@ def _bzip2(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _xz(file: BinaryIO) -> Iterator[bytes]:
-    """Unpack without LZMAFile, whose memory is only limited by what the file requests."""
+    """Unpack without LZMAFile, whose memory is limited only by the file's request."""
     rest = file.read(_BLOCK)
     while rest:
         decoder = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
@@ -160,7 +165,7 @@ def _xz(file: BinaryIO) -> Iterator[bytes]:
             yield decoder.decompress(rest, _BLOCK)
             rest = file.read(_BLOCK) if decoder.needs_input and not decoder.eof else b""
             if decoder.needs_input and not rest and not decoder.eof:
-                raise EOFError("it is cut off")
+                raise EOFError("it is truncated")
         rest = (decoder.unused_data or file.read(_BLOCK)).lstrip(b"\0")  # padding between streams
 
 
@@ -172,8 +177,8 @@ _FORMS: tuple[tuple[bytes, Callable[[BinaryIO], Iterator[bytes]]], ...] = (
 
 
 class Unpacked:
-    """The unpacked contents of ``file``, by its magic number, readable once from the front.
-    ``largest``: limit in bytes, including skipped ones. Errors are ``OSError`` whose text ends a
+    """The unpacked contents of ``file``, by its magic number, readable once from the beginning.
+    ``largest``: limit in bytes, including skipped bytes. Errors are ``OSError`` whose text ends a
     sentence, and those of the format (``EOFError``, ``zlib.error``, ``lzma.LZMAError``).
     """
 
@@ -187,7 +192,7 @@ class Unpacked:
         self._chunks = form(file)
         self._data, self._start, self._position = b"", 0, 0
         self.headers = 0
-        """Bytes of an archive's headers of headers so far: whoever takes them apart counts."""
+        """Number of bytes in an archive's extended headers so far; the parser updates it."""
 
     def tell(self) -> int:
         return self._position
@@ -204,7 +209,7 @@ class Unpacked:
 
     def seek(self, position: int, whence: int = os.SEEK_SET) -> int:
         if whence != os.SEEK_SET or position < self._start:
-            raise OSError(errno.ESPIPE, "it goes back")
+            raise OSError(errno.ESPIPE, "it seeks backwards")
         while self._end() < position:
             self._position = self._end()  # skipped data is not kept
             if not self._more():

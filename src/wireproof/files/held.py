@@ -1,7 +1,7 @@
-"""Hold a folder by its descriptor while writing, so that files go there even if something else
-takes its name.
+"""Hold a folder by its descriptor while writing, so that files go there even if another file takes
+its name.
 
-On the path, only links of root and of this user are followed: another user could point a link
+On the path, only links of root and of this user are followed: a link of another user could point
 anywhere. A folder of another user is not written to, because its owner could replace it, unless it
 has the sticky bit (/tmp).
 """
@@ -20,7 +20,8 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
-# --- Private folders: no other user can have created the folder, owns it, or can put files into it.
+# --- Private folders: no other user can have created the folder, can own it, or can put files into
+# it.
 
 _MODE = 0o700
 _WRITE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
@@ -28,13 +29,15 @@ _WHOLE_MAP = ("0", "0", "4294967295")
 
 
 def foreign(status: os.stat_result) -> str:
-    """Return why others may write to a folder with this ``stat``; "" if only this user can."""
+    """Return the reason why others can write to a folder with this ``stat``; "" if only this user
+    can.
+    """
     if not stat.S_ISDIR(status.st_mode):
         return "is not a folder"
     if status.st_uid != os.geteuid():
         return f"belongs to the user with ID {status.st_uid}"
     if status.st_mode & _WRITE_BY_OTHERS:
-        return f"can be written by others (mode {stat.S_IMODE(status.st_mode):04o})"
+        return f"is writable by others (mode {stat.S_IMODE(status.st_mode):04o})"
     return ""
 
 
@@ -70,29 +73,33 @@ def own_folder(path: Path, *, below: Path | None = None) -> Path:
 
 
 class UntrustedFolder(OSError):
-    """There is no folder for temporary files, or another user can change it."""
+    """There is no folder for temporary files, or another user can change its contents."""
 
 
 def temporary_root() -> Path:
-    """Return the folder for temporary files. Raise ``UntrustedFolder`` if none can be written to,
-    or if another user can exchange what is in it: `sudo -E` keeps the TMPDIR of another user.
+    """Return the folder for temporary files. Raise ``UntrustedFolder`` if no folder is writable, or
+    if another user can replace its contents: `sudo -E` keeps the TMPDIR of another user.
     """
     try:
         root = Path(os.path.realpath(tempfile.gettempdir()))
     except FileNotFoundError as error:
         reason = "no folder for temporary files can be written to"
-        raise UntrustedFolder(errno.ENOENT, f"{reason}: set TMPDIR to a folder of yours") from error
+        raise UntrustedFolder(
+            errno.ENOENT, f"{reason}: set TMPDIR to a folder that belongs to you"
+        ) from error
     for folder in (root, *root.parents) if CAN_HOLD else ():
         if why := written_by_others(folder.stat()):
             reason = f"temporary files are not safe in {root}, because {folder} {why}"
-            raise UntrustedFolder(errno.EPERM, f"{reason}: set TMPDIR to a folder of yours")
+            raise UntrustedFolder(
+                errno.EPERM, f"{reason}: set TMPDIR to a folder that belongs to you"
+            )
     return root
 
 
 @contextlib.contextmanager
 def temporary_folder(prefix: str) -> Iterator[str]:
-    """Yield a new folder, which is removed at the end of the block. What a file server keeps of it
-    (an NFS server a file that is still open) costs no verdict.
+    """Yield a new folder, which is removed at the end of the block. If a file server keeps part of
+    it (an NFS server keeps a file that is still open), no error is raised.
     """
     made = tempfile.TemporaryDirectory(
         prefix=prefix, dir=temporary_root(), ignore_cleanup_errors=True
@@ -108,7 +115,7 @@ def temporary_folder(prefix: str) -> Iterator[str]:
 
 
 def lasting_folder(prefix: str) -> Path:
-    """Return a new folder for temporary files, which the caller removes or keeps."""
+    """Return a new folder for temporary files, which the caller must remove or keep."""
     return Path(tempfile.mkdtemp(prefix=prefix, dir=temporary_root()))
 
 
@@ -121,20 +128,20 @@ def private_file(prefix: str, name: str, data: bytes) -> Path:
 
 
 def written_by_others(status: os.stat_result) -> str:
-    """Return why others than this user and root can change a file or folder with this ``stat``; ""
-    if they cannot. In a sticky folder others can only create files.
+    """Return the reason why users other than this user and root can change a file or folder with
+    this ``stat``; "" if they cannot. In a sticky folder others can only create files.
     """
     if status.st_uid not in trusted_owners():
         return f"belongs to the user with ID {status.st_uid}"
     if status.st_mode & _WRITE_BY_OTHERS and not status.st_mode & stat.S_ISVTX:
         who = "everybody" if status.st_mode & stat.S_IWOTH else "its group"
-        return f"can be written by {who} (mode {stat.S_IMODE(status.st_mode):04o})"
+        return f"is writable by {who} (mode {stat.S_IMODE(status.st_mode):04o})"
     return ""
 
 
 def trusted_owners() -> set[int]:
-    """Return the owners of folders to trust: this user and root. In a user namespace, root of the
-    outside appears as the overflow user.
+    """Return the trusted owners of folders: this user and root. In a user namespace, root of the
+    parent namespace appears as the overflow user.
     """
     trusted = {0, os.geteuid()}
     try:
@@ -147,13 +154,16 @@ def trusted_owners() -> set[int]:
 
 
 def real_path(path: Path) -> Path:
-    """Return the path without links. A loop of links raises nothing, unlike ``Path.resolve``."""
+    """Return the path without links. Unlike ``Path.resolve``, this raises no error for a loop of
+    links.
+    """
     return Path(os.path.realpath(path))
 
 
 def is_anothers(path: Path) -> bool:
-    """Return whether a user other than this and root may decide what ``path`` contains, because the
-    folder, or a folder above it, belongs to them: `sudo -E` keeps the HOME of another user.
+    """Return whether a user other than this user and root may control the contents of ``path``,
+    because the folder, or a folder above it, belongs to that user: `sudo -E` keeps the HOME of
+    another user.
     """
     if not CAN_HOLD:
         return False
@@ -165,8 +175,8 @@ def is_anothers(path: Path) -> bool:
 
 
 def use_own_home() -> None:
-    """As root, take HOME from the system's table of users if it belongs to another user: git, Open
-    MPI, UCX and others take names of programs and libraries from files in it.
+    """As root, set HOME from the system's table of users if it belongs to another user: git, Open
+    MPI, UCX and others read names of programs and libraries from files in it.
     """
     if not CAN_HOLD or os.geteuid() != 0:
         return
@@ -218,8 +228,8 @@ def within(folder: int | None, path: Path) -> str | Path:
 
 
 def make_folder(path: Path, mode: int = 0o755) -> None:
-    """Create ``path`` and missing parents; an existing folder stays. The mode also bounds what a
-    default ACL of the folder above gives to others. It may be below a folder of
+    """Create ``path`` and missing parents; an existing folder is kept. The mode also limits the
+    permissions that a default ACL of the folder above grants to others. It may be below a folder of
     another user, because the new folders belong to this user. Raise ``OSError`` like
     ``Path.mkdir``, and for another user's link on the path.
     """
@@ -235,7 +245,7 @@ def make_folder(path: Path, mode: int = 0o755) -> None:
 
 
 def _walked(path: Path, make: int | None) -> int:
-    """Open each part of the path relative to its parent, so that nothing can be exchanged in
+    """Open each part of the path relative to its parent, so that no part can be replaced in
     between.
     """
     left = deque(path.absolute().parts[1:])
@@ -298,8 +308,8 @@ def _read_link(above: int | None, name: str, path: Path, links: int) -> str:
 
 def through_links(path: Path | str) -> tuple[str, bool]:
     """Return the path of the file behind ``path`` if its links belong to root or this user, so that
-    opening it need not follow any; True if it must be followed, because it is an open file in /proc
-    (such as /dev/stdin), which may have no path.
+    no link has to be followed when opening it; True if the link must be followed, because it is an
+    open file in /proc (such as /dev/stdin), which may have no path.
     """
     name = os.fspath(path)
     for links in itertools.count(1):
@@ -313,15 +323,19 @@ def through_links(path: Path | str) -> tuple[str, bool]:
     return name, False
 
 
-# --- Drafts: temporary files that become a file when they are complete. The next write to the
-# folder removes drafts that a killed process has left.
+# --- Drafts: temporary files that are renamed when they are complete. The next write to the folder
+# removes drafts that a killed process has left.
 
 _DRAFT = re.compile(r"\..+\.[0-9a-f]{8}\.new", re.ASCII | re.DOTALL)
 _LEAST_AGE_S = 60
-"""Age from which a draft without a lock is left over: a lock follows the creation at once."""
+"""Age in seconds from which a draft without a lock is a leftover: the lock is taken immediately
+after the creation.
+"""
 
 _swept: set[tuple[int, int]] = set()
-"""Folders, by device and inode, that this process has searched: a folder may hold many files."""
+"""Folders, by device and inode, that this process has already searched, because a folder may
+contain many files.
+"""
 
 
 def draft_name(name: str) -> str:
@@ -341,8 +355,8 @@ def hold(descriptor: int) -> bool:
 
 
 def sweep(folder: int) -> None:
-    """Remove the drafts in ``folder`` that killed processes of this user have left, once for each
-    process. Errors are ignored: the drafts do no harm.
+    """Remove the drafts in ``folder`` that killed processes of this user have left; each process
+    does this once per folder. Errors are ignored: the drafts do no harm.
     """
     with contextlib.suppress(OSError):
         status = os.fstat(folder)
@@ -356,7 +370,9 @@ def sweep(folder: int) -> None:
 
 
 def _listed(folder: int) -> list[str]:
-    """Return the names in a folder that may be held by ``O_PATH``, which cannot be listed."""
+    """Return the names in a folder that may be held with ``O_PATH``, whose descriptor cannot be
+    listed.
+    """
     descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
     try:
         return os.listdir(descriptor)

@@ -1,5 +1,5 @@
-"""Open files in untrusted folders: only regular files, bounded, without waiting, never through a
-link.
+"""Open files in untrusted folders: only regular files, with bounds, without blocking, never through
+a link.
 
 Every refusal is an ``OSError`` whose ``strerror`` continues "... cannot be read: ", so that callers
 can start the sentence.
@@ -47,10 +47,10 @@ for _name in ("O_CLOEXEC", "O_NONBLOCK", "O_NOCTTY", "O_BINARY"):
 
 
 def kind_of(mode: int) -> str:
-    """Return what a file is, for a sentence; "" for a regular file."""
+    """Return the kind of a file, for a sentence; "" for a regular file."""
     return next(
         (name for test, name in _KINDS if test(mode)),
-        "" if stat.S_ISREG(mode) else "no regular file",
+        "" if stat.S_ISREG(mode) else "a special file",
     )
 
 
@@ -64,11 +64,11 @@ def refuse_other_than_regular(status: os.stat_result, path: object) -> None:
 def open_regular(path: Path | str, *, follow: bool = True, folder: int | None = None) -> BinaryIO:
     """Open a regular file for reading.
 
-    Use ``follow`` False for a file in a folder that others may have made: symbolic links are then
-    refused. Otherwise those of this user and root are followed: any other user's may lead to a file
-    that only this user can read. ``folder``: descriptor of the folder of a relative ``path``. Pipes
-    and devices are refused before they are opened, because opening them can wait forever or have
-    effects.
+    Use ``follow`` False for a file in a folder that others may have created: symbolic links are
+    then refused. Otherwise links of this user and root are followed: a link of another user may
+    lead to a file that only this user can read. ``folder``: descriptor of the folder of a relative
+    ``path``. Pipes and devices are refused before they are opened, because opening them can wait
+    forever or have effects.
     """
     try:
         name: Path | str = path
@@ -80,7 +80,7 @@ def open_regular(path: Path | str, *, follow: bool = True, folder: int | None = 
     except ValueError as error:  # a null byte in the name
         raise OSError(errno.EINVAL, str(error), repr(path)) from error
     try:
-        refuse_other_than_regular(os.fstat(descriptor), path)  # the file may have been exchanged
+        refuse_other_than_regular(os.fstat(descriptor), path)  # the file may have been replaced
         return io.BufferedReader(_Answering(descriptor))
     except BaseException:
         os.close(descriptor)
@@ -88,8 +88,8 @@ def open_regular(path: Path | str, *, follow: bool = True, folder: int | None = 
 
 
 class _Answering(io.FileIO):
-    """A file that raises ``OSError`` instead of returning None if reading would wait: /proc/kmsg
-    states to be a regular file.
+    """A file that raises ``OSError`` instead of returning None if reading would block: /proc/kmsg
+    appears to be a regular file.
     """
 
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
@@ -101,15 +101,15 @@ class _Answering(io.FileIO):
 
     def _answered(self, found: _T | None) -> _T:
         if found is None:
-            raise OSError(errno.EAGAIN, "it has nothing to read now, and reading it would block")
+            raise OSError(errno.EAGAIN, "it has no data to read now, and reading it would block")
         return found
 
 
 def read_bounded(
     path: Path | str, largest: int, *, follow: bool = True, folder: int | None = None
 ) -> bytes:
-    """Return the bytes of a regular file. Raise ``OSError`` if it is not one, or has more than
-    ``largest`` bytes.
+    """Return the bytes of a regular file. Raise ``OSError`` if it is not a regular file, or has
+    more than ``largest`` bytes.
     """
     with open_regular(path, follow=follow, folder=folder) as file:
         stated_size = os.fstat(file.fileno()).st_size
@@ -124,7 +124,7 @@ def read_bounded(
 
 def _read(file: BinaryIO, stated: int, largest: int) -> bytes:
     """Return at most ``largest`` + 1 bytes. Python allocates the requested size, and a file may
-    hold more than it states, because it grows or is in /proc.
+    contain more than its stated size, because it grows or is in /proc.
     """
     data = file.read(stated + 1)
     if len(data) <= stated:
@@ -165,7 +165,7 @@ def append_to(name: str, folder: int) -> int:
         if status.st_nlink > 1:
             raise OSError(
                 errno.EMLINK,
-                f"{name} has a second name (a hard link), which may be another's file",
+                f"{name} has a second name (a hard link), which may belong to another user",
                 name,
             )
     except BaseException:
@@ -190,11 +190,11 @@ def create(name: str | Path, folder: int | None) -> int:
 def replace_in(
     name: str, folder: int, data: bytes, mode: int = 0o600, owner: tuple[int, int] | None = None
 ) -> None:
-    """Replace the file ``name`` atomically, readable only by this user unless ``mode`` differs. On
-    ``OSError`` the old file is unchanged and no temporary file stays. Devices and pipes are
-    refused, also behind a link, because replacing would destroy them. Concurrent writers use
-    separate temporary files, and the last one wins; those of killed ones are removed. ``owner``:
-    user and group, which only root can set.
+    """Replace the file ``name`` atomically, readable only by this user unless ``mode`` differs.
+    After an ``OSError`` the old file is unchanged and no temporary file is left. Devices and pipes
+    are refused, also behind a link, because replacing would destroy them. Concurrent writers use
+    separate temporary files, and the last writer wins; files of killed writers are removed.
+    ``owner``: user and group, which only root can set.
     """
     with contextlib.suppress(FileNotFoundError):
         refuse_other_than_regular(os.stat(name, dir_fd=folder), name)
@@ -246,7 +246,7 @@ def rewrite_file(path: Path, before: bytes, after: bytes) -> None:
 
 
 def remove_file(path: Path) -> None:
-    """Remove a regular file from a folder that may be written to. Raise ``OSError`` for other
+    """Remove a regular file from a folder to which this user may write. Raise ``OSError`` for other
     files.
     """
     with held_folder(path.parent) as folder:
@@ -285,7 +285,7 @@ def read_secret(path: Path) -> str:
             mode = stat.S_IMODE(status.st_mode)
             raise OSError(
                 errno.EPERM,
-                f"its mode is {mode:04o}, so that others may read it (chmod 600 {path.name})",
+                f"its mode is {mode:04o}, so others can read it (chmod 600 {path.name})",
                 str(path),
             )
         line = file.read(_LONGEST + 1).split(b"\n", 1)[0].removesuffix(b"\r")
@@ -301,12 +301,12 @@ def read_secret(path: Path) -> str:
     return text
 
 
-# --- Copies folders that others may have created: only regular files, bounded, read once without
-# following links, and readable only by this user whatever their modes were.
+# --- Copy folders that others may have created: only regular files, bounded, read once without
+# following links, and readable only by this user regardless of their modes.
 
 
 LARGEST = 4 << 30
-"""Bytes of all files together: ten times the largest result that a check writes."""
+"""Limit in bytes of all files together: ten times the largest result that a check writes."""
 MOST = 200_000
 DEPTH = 16
 _CHUNK = 1 << 20
@@ -314,7 +314,9 @@ _BY_DESCRIPTOR = os.open in os.supports_dir_fd
 
 
 class _Budget:
-    """What may still be copied. Each refusal is an ``OSError`` whose text ends a sentence."""
+    """The rest of the limits for a copy. Each refusal is an ``OSError`` whose text ends a
+    sentence.
+    """
 
     def __init__(self) -> None:
         self.bytes, self.files = LARGEST, MOST
@@ -322,9 +324,9 @@ class _Budget:
     def take(self, path: Path, size: int = 0, files: int = 0) -> None:
         self.bytes, self.files = self.bytes - size, self.files - files
         if self.bytes < 0:
-            raise OSError(errno.EFBIG, f"it holds more than {LARGEST >> 30} GiB", str(path))
+            raise OSError(errno.EFBIG, f"it contains more than {LARGEST >> 30} GiB", str(path))
         if self.files < 0:
-            raise OSError(errno.EFBIG, f"it holds more than {MOST} files", str(path))
+            raise OSError(errno.EFBIG, f"it contains more than {MOST} files", str(path))
 
 
 def copy_folder(source: Path, target: Path) -> None:
@@ -342,7 +344,7 @@ def _copy(
 ) -> None:
     """``above``: descriptors of the parent folders, None if unsupported."""
     if depth < 0:
-        raise OSError(errno.ELOOP, f"it holds folders deeper than {DEPTH}", str(source))
+        raise OSError(errno.ELOOP, f"it contains folders deeper than {DEPTH} levels", str(source))
     from_above, into_above = above
     os.mkdir(target if into_above is None else target.name, 0o700, dir_fd=into_above)
     with (
@@ -381,7 +383,7 @@ def _opened(source: Path, above: int | None) -> Iterator[int | None]:
 
 def _copy_file(file: BinaryIO, target: Path, path: Path, budget: _Budget, into: int | None) -> None:
     """Copy a file. A file that grows while it is copied has the same limit; a file whose stated
-    size is too large is refused before it takes space.
+    size is too large is refused before any space is used.
     """
     stated = os.fstat(file.fileno()).st_size
     budget.take(path, size=stated)

@@ -1,8 +1,8 @@
-"""Find programs of this machine, only in absolute folders of PATH, and start them by the path
-found.
+"""Find programs on this machine, only in absolute folders of PATH, and start them by the path that
+was found.
 
-A relative or empty entry of PATH means the current folder, whose owner would then choose the
-program. Only this module searches: every call that starts a process uses ``by_path``.
+A relative or empty entry of PATH means the current folder, so the owner of that folder would choose
+the program. Only this module searches: every call that starts a process uses ``by_path``.
 """
 
 import errno
@@ -23,8 +23,8 @@ class ProcessArguments(TypedDict):
 
 
 def search_path(path: str | None) -> str:
-    """Return ``path`` without its relative and empty entries; the system default if nothing is
-    left, because an empty PATH means the current folder too.
+    """Return ``path`` without its relative and empty entries; return the system default if nothing
+    is left, because an empty PATH also means the current folder.
     """
     return _absolute_entries(path) or os.defpath
 
@@ -37,9 +37,9 @@ def _absolute_entries(path: str | None) -> str:
 def find_program(
     name: str, environment: Mapping[str, str] | None = None, *, system: bool = False
 ) -> str | None:
-    """Return the absolute path of the program ``name``, by PATH of ``environment`` (default: the
-    current). With ``system``, also search the folders of administrators' tools, which are not on
-    every user's PATH. A name with a slash is a path relative to the current folder.
+    """Return the absolute path of the program ``name`` from PATH in ``environment`` (default: the
+    current environment). With ``system``, also search the folders of administrators' tools, which
+    are not on every user's PATH. A name with a slash is a path relative to the current folder.
     """
     if os.path.dirname(name):
         typed = os.path.join(os.getcwd(), name)
@@ -52,9 +52,9 @@ def find_program(
 
 
 def by_path(argv: Sequence[str], environment: Mapping[str, str] | None = None) -> ProcessArguments:
-    """Return arguments that start ``argv`` in ``environment`` (default: the current), with a PATH
-    without relative entries: ``subprocess.run(**by_path(argv), ...)``. Raise ``FileNotFoundError``
-    as that would.
+    """Return arguments that start ``argv`` in ``environment`` (default: the current environment),
+    with a PATH without relative entries: ``subprocess.run(**by_path(argv), ...)``. Raise
+    ``FileNotFoundError`` like ``subprocess.run``.
     """
     given = os.environ if environment is None else environment
     around = {**given, "PATH": search_path(given.get("PATH"))}
@@ -77,8 +77,8 @@ def printed(
     errors: bool = False,
     any_status: bool = False,
 ) -> str:
-    """Return what ``argv`` writes to standard output (with ``errors``, also to standard error),
-    bounded; "" if it does not start, does not answer in time, or fails (unless ``any_status``).
+    """Return the output of ``argv`` on standard output (with ``errors``, also on standard error),
+    bounded; "" if it does not start, does not end in time, or fails (unless ``any_status``).
     """
     try:
         done = subprocess.run(

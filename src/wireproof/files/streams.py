@@ -11,8 +11,8 @@ from typing import TextIO
 
 
 class _Lenient(io.RawIOBase):
-    """Write to a descriptor. The first error is kept and later data is dropped, so that the writer
-    goes on.
+    """Writes to a descriptor. The first error is kept and later data is dropped, so that the writer
+    continues.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -42,7 +42,7 @@ class _Lenient(io.RawIOBase):
 
 
 class Streams:
-    """Track whether standard output accepted the result."""
+    """Tracks whether standard output accepted the result."""
 
     def __init__(self) -> None:
         self._out: _Lenient | None = None
@@ -51,7 +51,9 @@ class Streams:
         self._out = out
 
     def result_lost(self) -> str:
-        """Return why standard output was not fully written; "" if it was, or if the reader left."""
+        """Return the reason why standard output was not fully written; "" if it was, or if the
+        reader closed the pipe.
+        """
         with contextlib.suppress(OSError, ValueError):
             sys.stdout.flush()
         trouble = self._out.trouble if self._out is not None else None
@@ -63,11 +65,10 @@ class Streams:
 
 @contextlib.contextmanager
 def own_streams() -> Iterator[Streams]:
-    """Replace standard output and error within the block, unless someone else has already replaced
-    them.
+    """Replace standard output and error within the block, unless they have already been replaced.
 
     Closed descriptors are first opened to /dev/null: otherwise the next opened file would get the
-    number, and output would be written into it.
+    same number, and output would be written into it.
     """
     for descriptor in (0, 1, 2):
         _open_if_closed(descriptor)

@@ -49,9 +49,9 @@ START_SECONDS = 60.0
 ones never do.
 """
 SLACK_SECONDS = 10.0
-"""Time that the engine may exceed its deadline before it counts as hung."""
+"""Time by which the engine may exceed its deadline before it is considered hung."""
 _WAITS = 3.0
-"""The engine may wait twice for late counters after the last point."""
+"""The engine may wait twice after the last point for counters that are updated late."""
 TALK_BYTES = 64 << 10
 _TICK = 0.25
 _SIGNALS = tuple(
@@ -61,13 +61,14 @@ _SIGNALS = tuple(
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Recording:
-    """How a run is recorded. ``out``: its folder, None for a private temporary one; ``resume``:
-    continue in it. ``on_frame`` is called for each frame, ``observed`` once at the end:
-    observations from outside the engine, stored with the frames. ``deadline_s``: for the whole run,
-    None for that of the plan. ``on_this_machine``: all processes run here, so their temporary files
-    can be in a private folder that ends with the run. ``guard``: its program, None for ours.
-    ``meanwhile``: short steps to take while the ranks start, in order. None is begun once all ranks
-    are there, because then they read the counters of an idle network.
+    """The recording of a run. ``out``: its folder, None for a private temporary folder; ``resume``:
+    continue the run in it. ``on_frame`` is called for each frame, ``observed`` once at the end: it
+    returns observations from outside the engine, which are stored with the frames. ``deadline_s``:
+    for the whole run, None for the plan's deadline. ``on_this_machine``: all processes run here, so
+    their temporary files can be in a private folder that is removed with the run. ``guard``: the
+    guard's program, None for the default. ``meanwhile``: short steps to take while the ranks start,
+    in order. No step begins once all ranks have connected, because they then read the counters of
+    an idle network.
     """
 
     out: Path | None = None
@@ -152,7 +153,7 @@ class _Recorder:
         self.talk = (self.talk + data)[-TALK_BYTES:]
 
     def _watch(self, frame: Frame) -> None:
-        """Move the time at which silence means a hang."""
+        """Update the time after which silence means a hang."""
         policy = self.plan.policy
         now = time.monotonic()
         self._signs.moved(now)
@@ -175,12 +176,13 @@ class _Recorder:
 
     @property
     def has_time(self) -> bool:
-        """Whether the ranks are still starting, so that a step can be taken meanwhile."""
+        """True if the ranks are still starting, so that a step can be taken meanwhile."""
         return bool(self._meanwhile)
 
     def use_time(self) -> None:
-        """Take the next step if there is time. Signals wait until it ends, because an interrupted
-        import cannot always be repeated; a failed import is reported where the module is needed.
+        """Take the next step if there is time. Signals are delayed until it ends, because an
+        interrupted import cannot always be repeated; a failed import is reported when the module is
+        used.
         """
         if not self._meanwhile:
             return
@@ -195,14 +197,18 @@ class _Recorder:
         self._until, self._waiting_for = until, waiting_for
 
     def ending(self, status: int | None, late: str) -> Ending:
-        """Return how the run ended: by itself with ``status``, or by us for the reason ``late``."""
+        """Return the ending of the run: it exited with ``status``, or wireproof ended it for the
+        reason ``late``.
+        """
         self._keep_talk(self._signs.rest())
         return classify(
             self.plan, self.frames, self.talk, status, timed_out=late, stopped=self._stopped
         )
 
     def timed_out(self) -> str:
-        """Return which deadline has passed, or which rank has stopped, or nothing."""
+        """Return the deadline that has passed or the rank that has stopped, as a reason, or
+        None.
+        """
         now = time.monotonic()
         self._stopped = self._signs.stopped(self.frames, now)
         if self._stopped:
@@ -213,7 +219,7 @@ class _Recorder:
 
 
 def _listen(process: GuardedProcess, recorder: _Recorder) -> tuple[int | None, str]:
-    """Listen until the tree has ended or a deadline has passed; return (exit status, which
+    """Listen until the tree has ended or a deadline has passed; return (exit status, passed
     deadline).
     """
     while process.listening:
@@ -242,8 +248,8 @@ def _drain(process: GuardedProcess, recorder: _Recorder) -> None:
 
 
 class _CtrlC:
-    """Turns SIGINT into a flag: the first one ends the run in order, further ones cannot interrupt
-    the clean-up.
+    """Turns SIGINT into a flag: the first signal ends the run in order, further signals cannot
+    interrupt the clean-up.
     """
 
     def __enter__(self) -> _CtrlC:
@@ -308,13 +314,11 @@ def _check_same(plan: Plan, folder: RunFolder) -> None:
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput(
-            f"{path} is not a run of wireproof ({error}): it cannot be resumed."
-        ) from error
+        raise BadInput(f"{path} is not a wireproof run ({error}): it cannot be resumed.") from error
     if (before.points, before.ranks, before.transport) != (plan.points, plan.ranks, plan.transport):
         raise BadInput(
-            f"{folder.path} holds a run of another plan: resume it with the same options, or give"
-            " another --out."
+            f"{folder.path} contains a run of another plan: resume it with the same options, or"
+            " give another --out."
         )
 
 
@@ -326,11 +330,12 @@ def measure(
     provenance: Provenance,
     recording: Recording = Recording(),
 ) -> Outcome:
-    """Run ``plan`` by ``command`` and store its output in a run folder.
+    """Run ``plan`` with ``command`` and store its output in a run folder.
 
-    Ctrl-C ends the tree and returns the sealed points (``ending.ended == "interrupted"``); so do a
-    lost rank, a hang, a full disk. Raise ``BadInput`` for a folder in use and ``CouldNotMeasure``
-    if nothing could be started or recorded. No process is left.
+    Ctrl-C ends the process tree and returns the sealed points (``ending.ended == "interrupted"``);
+    a lost rank, a hang or a full disk has the same effect, with another ending. Raise ``BadInput``
+    for a folder in use and ``CouldNotMeasure`` if nothing could be started or recorded. No process
+    is left behind.
     """
     guard = recording.guard or find_program("wireproof-node")
     folder = open_folder(recording.out, resume=recording.resume)
@@ -383,7 +388,8 @@ def _finish(
     try:
         folder.document(document)
     except DiskFull:
-        # run.json still says "running", but the frames are good: load_run handles this case.
+        # The state in run.json is still "running", but the frames are good: load_run handles this
+        # case.
         if ending.ended != "disk-full":
             raise
     run = assemble(frames, claim=document.claim, provenance=document.provenance, missing=missing)

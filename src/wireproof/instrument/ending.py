@@ -1,4 +1,4 @@
-"""Determine how a run ended, and describe it in a sentence. Pure."""
+"""Determine the ending of a run, and describe it in a sentence. Pure."""
 
 import re
 import signal
@@ -42,8 +42,8 @@ _NOISE = re.compile(r"^[\s=\-+*#|]*$")
 
 
 class Ending(msgspec.Struct, frozen=True, kw_only=True):
-    """The end of a run. ``culprit`` is the point in progress, if any; ``lost``: the reason in a
-    sentence for each lost rank. ``crashed``: each of them ended by a fault in its process, so that
+    """The end of a run. ``culprit``: the point in progress, if any; ``lost``: a sentence with the
+    reason for each lost rank. ``crashed``: each of them ended because of a fault in its process, so
     another rank may be the cause.
     """
 
@@ -54,16 +54,16 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
     crashed: bool = False
 
     def missing(self, *, reached: bool) -> Missing:
-        """Return why a point that was (or was not) in progress has no result."""
+        """Return the reason why a point that was (or was not) in progress has no result."""
         if not self.reason:
             return Missing("no-result", "the engine sent no result for it")
         return Missing(missing_code(self.ended), self.reason, reached)
 
 
 def _causes_in(talk: bytes) -> str:
-    """Return the lines of the output that name a cause, else the last informative lines.
+    """Return the lines of the output that state a cause, else the last informative lines.
 
-    Launchers add paragraphs after the line that matters, so the first causes are the best.
+    Launchers add paragraphs after the relevant line, so the first causes are the best.
     """
     lines = [
         line
@@ -76,7 +76,7 @@ def _causes_in(talk: bytes) -> str:
 
 
 def under_way(frames: Sequence[Frame]) -> int | None:
-    """Return the point that has started and has no frame."""
+    """Return the point that has started but has no frame yet."""
     started: int | None = None
     for frame in frames:
         if isinstance(frame, Start):
@@ -98,8 +98,8 @@ def _signal_seen(exit_status: int | None, talk: str) -> int | None:
 
 
 def _lost(number: int, talk: str, frames: Sequence[Frame], what: str = "the launcher") -> str:
-    """Return rank and host of a process that a signal has ended, as far as the launcher reported
-    it.
+    """Return a sentence with the rank and host of a process that was ended by a signal, as far as
+    the launcher reported them.
 
     A launcher always reports a rank's death. If it reported none, the process that we started
     (``what``) was ended.
@@ -110,7 +110,7 @@ def _lost(number: int, talk: str, frames: Sequence[Frame], what: str = "the laun
         name = f"signal {number}"
     for pattern in _RANK_HOST:
         found = {int(rank): host for rank, host in pattern.findall(talk)[:_MOST_RANKS]}
-        if len(found) > 1:  # a launcher that ends the other ranks of a host names all of them
+        if len(found) > 1:  # a launcher that ends the other ranks of a host reports all of them
             listed = ", ".join(str(rank) for rank in sorted(found)[:_MOST_NAMED]) + (
                 ", .." * (len(found) > _MOST_NAMED)
             )
@@ -126,8 +126,8 @@ def _lost(number: int, talk: str, frames: Sequence[Frame], what: str = "the laun
 
 
 def unreachable(plan: Plan, suspects: Iterable[int] = ()) -> str:
-    """Return what to check if ranks on several hosts start but never connect. ``suspects``: ranks
-    that others have lost.
+    """Return a list of things to check if ranks on several hosts start but never connect.
+    ``suspects``: ranks that others have lost.
     """
     hosts = {rank.host: rank for rank in reversed(plan.ranks)}
     if plan.transport.kind in ("null", "model") or len(hosts) < 2:
@@ -138,16 +138,16 @@ def unreachable(plan: Plan, suspects: Iterable[int] = ()) -> str:
     near = next(name for name in names if name != far)
     return (
         ": the ranks may not reach each other. Candidates: a firewall, an address that two hosts"
-        " have, addresses that are translated or lead to another network, or an MTU that small"
-        f" frames pass and large ones do not (on {near} try `ping -M do -s 8972"
-        f" {hosts[far].address or far}`; 8972 is an MTU of 9000 less 28)"
+        " have, addresses that are translated or lead to another network, or an MTU that only"
+        f" small frames pass (on {near} try `ping -M do -s 8972 {hosts[far].address or far}`;"
+        " 8972 is an MTU of 9000 less 28)"
     )
 
 
 def _hint(
     plan: Plan, frames: Sequence[Frame], errors: Sequence[EngineError], culprit: int | None
 ) -> str:
-    """Return what may break a connection before the first point; "" later."""
+    """Return possible causes of a broken connection before the first point; "" later."""
     if culprit is not None or sealed_points(frames) or not errors:
         return ""
     return unreachable(plan, named_ranks(errors[0].message))
@@ -180,7 +180,7 @@ def _sentence(error: EngineError) -> str:
 
 
 def _by_engine(errors: Sequence[EngineError]) -> tuple[Ended, str] | None:
-    """Return the ending according to the engine's errors: the first names the cause, the others
+    """Return the ending according to the engine's errors: the first states the cause, the others
     follow from it.
     """
     for error in errors:
@@ -194,7 +194,7 @@ def _by_engine(errors: Sequence[EngineError]) -> tuple[Ended, str] | None:
 
 
 _FOLLOWED = ("-lost", "-gone", "interrupted")
-"""Codes by which survivors report the effect of a lost rank; the launcher may know the cause."""
+"""Codes with which survivors report the effect of a lost rank; the launcher may know the cause."""
 
 
 def classify(
@@ -206,11 +206,11 @@ def classify(
     timed_out: str = "",
     stopped: Mapping[int, str] | None = None,
 ) -> Ending:
-    """Return what happened, from the frames, the output of the launcher and its exit status.
+    """Return the ending of a run, from the frames, the output of the launcher and its exit status.
 
-    ``timed_out``: our deadline passed; the sentence says which. ``stopped``: we ended the run
-    because these ranks gave no sign of life; a sentence for each rank. Not for Ctrl-C, a full disk
-    or a bad frame: those are known where they happen.
+    ``timed_out``: a sentence about the deadline that passed. ``stopped``: a sentence for each rank
+    that gave no sign of life, for which wireproof ended the run. Not for Ctrl-C, a full disk or a
+    bad frame: those are handled where they occur.
     """
     ending = _without_names(plan, frames, talk, exit_status, timed_out)
     if ending.ended in ("done", "mismatch"):
@@ -228,7 +228,7 @@ def classify(
         and _signal_seen(exit_status, talk.decode("utf-8", "replace")) is None
     )
     if lost and (unnamed or (ending.ended == "failed" and not errors)):
-        # The launcher has its own messages for it, and its exit status says nothing.
+        # The launcher prints different messages in this case, and its exit status has no meaning.
         hint = _hint(plan, frames, errors, ending.culprit)
         ending = _lost_to(ending, {rank: why + hint for rank, why in lost.items()}, plan)
         lost = ending.lost
@@ -248,7 +248,7 @@ def _where(ending: Ending, plan: Plan) -> str:
 def _without_names(
     plan: Plan, frames: Sequence[Frame], talk: bytes, exit_status: int | None, timed_out: str
 ) -> Ending:
-    """Return the ending as far as frames and exit status show it."""
+    """Return the ending from the frames and the exit status alone."""
     culprit = under_way(frames)
     close = next((frame for frame in frames if isinstance(frame, Close)), None)
     if timed_out:
@@ -268,7 +268,7 @@ def _without_names(
 
 
 def _too_late(plan: Plan, frames: Sequence[Frame], why: str, close: Close | None) -> Ending:
-    """Return the ending of a library that does not finish after everything was sent; no data is
+    """Return the ending of a run whose library does not finish after all data was sent; no data is
     lost.
     """
     sealed = sealed_points(frames)
@@ -289,8 +289,8 @@ def _by_launcher(
     what: str,
     hint: str,
 ) -> tuple[Ended, str]:
-    """Return what the launcher reports: a signal, or why nothing started. ``hint``: what may break
-    a connection between ranks of which none was killed.
+    """Return the launcher's report: a signal, or the reason why nothing started. ``hint``: possible
+    causes of a broken connection between ranks of which none was killed.
     """
     text = talk.decode("utf-8", "replace")
     number = _signal_seen(exit_status, text)
@@ -301,12 +301,12 @@ def _by_launcher(
     status = f"exit status {exit_status}" if exit_status is not None else "no exit status"
     said = _causes_in(talk)
     if not any(isinstance(frame, Open) for frame in frames):
-        return "not-started", f"the engine did not start ({status}): {said or 'it said nothing'}"
-    return "failed", f"{said or 'the engine said nothing'} ({status})"
+        return "not-started", f"the engine did not start ({status}): {said or 'it printed nothing'}"
+    return "failed", f"{said or 'the engine printed nothing'} ({status})"
 
 
 def missing_points(plan: Plan, frames: Sequence[Frame], ending: Ending) -> dict[int, Missing]:
-    """Return why each planned point without a frame has none."""
+    """Return the reason why each planned point without a frame has no result."""
     sealed = sealed_points(frames)
     own = {
         it.id: Missing(_error_code(it), _sentence(it))

@@ -1,7 +1,7 @@
 """The run folder while a run is recorded: frames.jsonl, run.json, plan.txt, engine.log.
 
-However this process ends, the records stay readable: frames are appended whole, run.json is
-replaced by rename.
+The records stay readable regardless of how this process ends: frames are appended as a whole,
+run.json is replaced by rename.
 """
 
 import contextlib
@@ -21,20 +21,22 @@ from wireproof.model.run import RunDocument
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 RESERVE_FOR_POINT = 512
-"""Space reserved to record, for each point, why it is missing if the disk is full."""
+"""Space reserved to record the reason for each missing point if the disk is full."""
 RESERVE = ".reserve"
 FRAMES = "frames.jsonl"
 CHUNK = 1 << 20
 LOG_BYTES = 8 << 20
-"""Output beyond this is not informative and fills disks: it is counted but not stored."""
+"""Output beyond this limit in bytes is not informative and fills disks: it is counted but not
+stored.
+"""
 
 
 class DiskFull(CouldNotMeasure):
-    """The run folder cannot take more; earlier records are good."""
+    """No more data can be written to the run folder; earlier records are good."""
 
 
 class RunFolder:
-    """An open run folder. ``known`` are the frames of an earlier, interrupted run (``resume``)."""
+    """An open run folder. ``known``: the frames of an earlier, interrupted run (``resume``)."""
 
     def __init__(self, path: Path, *, resume: bool) -> None:
         self.path = path
@@ -47,8 +49,7 @@ class RunFolder:
             )
             if why := foreign(os.fstat(self._folder)):
                 raise BadInput(
-                    f"the folder {path} {why}: give another --out, or make it yours alone (chmod"
-                    " 700)."
+                    f"the folder {path} {why}: give another --out, or make it private (chmod 700)."
                 )
             self._frames = self._keep(append_to(FRAMES, self._folder))
             _only_writer(self._frames, path)
@@ -69,7 +70,7 @@ class RunFolder:
                 os.close(descriptor)
 
     def append(self, line: bytes) -> None:
-        """Write a frame and its newline, or nothing of it. Raise ``DiskFull``."""
+        """Write a frame and its newline completely or not at all. Raise ``DiskFull``."""
         size = os.fstat(self._frames).st_size
         data = line + b"\n"
         try:
@@ -107,7 +108,7 @@ class RunFolder:
         """Reserve space that is released when the disk is full, so that the end of the run can
         still be recorded.
 
-        Raise ``DiskFull`` if there is not even that much.
+        Raise ``DiskFull`` if even this space is not available.
         """
         size = os.stat("run.json", dir_fd=self._folder).st_size * 2 + points * RESERVE_FOR_POINT
         try:
@@ -138,17 +139,18 @@ class RunFolder:
     def _full(self, error: OSError) -> CouldNotMeasure:
         if error.errno in FULL:
             return DiskFull(
-                f"no space is left for the records in {self.path}: free some, or give --out"
-                " elsewhere."
+                f"no space is left for the records in {self.path}: free some space, or give"
+                " another --out."
             )
         return CouldNotMeasure(f"the records cannot be written to {self.path}: {error.strerror}.")
 
 
 def _only_writer(frames: int, path: Path) -> None:
     """Raise ``BadInput`` while another process records the same run, because their frames would be
-    mixed. The lock ends with its holder, however that ends; a file system without locks has none.
+    mixed. The lock is released when its holder ends, for any reason; file systems without locks are
+    not protected.
     """
-    import fcntl  # stored results are read on systems without it
+    import fcntl  # stored results are also read on systems without this module
 
     try:
         fcntl.flock(frames, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -169,7 +171,8 @@ def _recover(path: Path, folder: int, writing: int) -> list[Frame]:
         size = os.fstat(writing).st_size
         if size > MAX_FRAMES_BYTES:
             raise BadInput(
-                f"{frames_path} is larger than {MAX_FRAMES_BYTES >> 20} MiB: it is not ours."
+                f"{frames_path} is larger than {MAX_FRAMES_BYTES >> 20} MiB: wireproof did not"
+                " write it."
             )
         with open_regular(FRAMES, follow=False, folder=folder) as file:
             while data := file.read(CHUNK):
@@ -200,8 +203,8 @@ def _is_plain_file(path: Path) -> bool:
 
 
 def open_folder(out: Path | None = None, *, resume: bool = False) -> RunFolder:
-    """Return a private folder for a run: ``out`` (which must not exist or be empty) or a new
-    temporary one.
+    """Return a private folder for a run: ``out`` (which must be empty or not exist) or a new
+    temporary folder.
 
     With ``resume``, ``out`` may contain an earlier run: its sealed points are known and will be
     skipped. Raise ``BadInput`` if ``out`` is in use, ``CouldNotMeasure`` if it cannot be created.
@@ -222,10 +225,8 @@ def open_folder(out: Path | None = None, *, resume: bool = False) -> RunFolder:
     except FileExistsError as error:
         raise BadInput(f"{out} is not a folder: give another --out.") from error
     except NotADirectoryError as error:
-        raise BadInput(
-            f"{out} is below something that is not a folder: give another --out."
-        ) from error
+        raise BadInput(f"a parent of {out} is not a folder: give another --out.") from error
     except OSError as error:
         raise CouldNotMeasure(
-            f"the folder {out or 'for the run'} cannot be made: {error.strerror}."
+            f"the folder {out or 'for the run'} cannot be created: {error.strerror}."
         ) from error

@@ -1,4 +1,4 @@
-"""Read what launchers report about dead ranks, lost hosts and ended jobs. Pure."""
+"""Parse the reports of launchers about dead ranks, lost hosts and ended jobs. Pure."""
 
 import re
 import signal
@@ -39,7 +39,7 @@ class RankNames:
                 self._by_name.setdefault(form, set()).add(rank)
 
     def on(self, host: str, pid: int = 0) -> set[int]:
-        """Return the ranks of a host; only those of the process if the frames have the pids."""
+        """Return the ranks of a host; if the frames contain the PIDs, only those of the process."""
         host = host.strip("[]'\",.:;").lower()
         ranks = self._by_name.get(host) or self._by_name.get(_short(host)) or set()
         return {rank for rank in ranks if (rank, pid) in self._by_pid} or set(ranks)
@@ -50,7 +50,7 @@ class RankNames:
 
 
 def _short(name: str) -> str:
-    """Return the name before the domain; numeric addresses stay whole."""
+    """Return the name without the domain; numeric addresses are not changed."""
     return (
         name.lower()
         if name.replace(".", "").isdigit() or ":" in name
@@ -59,7 +59,7 @@ def _short(name: str) -> str:
 
 
 Evidence = Iterator[tuple[set[int], str]]
-"""Ranks, and what was observed about them."""
+"""Ranks, and a sentence about each."""
 _MOST_TALK = 128 << 10  # length of the beginning, and of the end
 _MOST_LINE = 1000
 _MOST_LINES = 20_000
@@ -68,8 +68,8 @@ _MOST_SRUN = 500  # lines of dead tasks
 _OUR_STATUSES = frozenset({0, 1, 2, 4})  # the messages with which the engine itself exits
 _KILL = 9  # SIGKILL
 _FAULTS = frozenset({4, 6, 7, 8, 11})
-"""SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV: a process raises these itself; an MPI library may also
-do so after the loss of another rank.
+"""SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV: a process causes these itself; an MPI library may also
+cause them after the loss of another rank.
 """
 
 _ENDED_BY_OTHERS = frozenset({1, 2, 15})
@@ -168,8 +168,8 @@ def lines_of(talk: bytes) -> Iterator[str]:
 
 
 def scheduler_ended(talk: bytes) -> str:
-    """Return a sentence if the scheduler (or a user through it) ended the job: then no rank is to
-    blame. Otherwise "".
+    """Return a sentence if the scheduler (or a user through it) ended the job, so that no rank is
+    the cause; otherwise "".
     """
     endings = [
         (re.compile(pattern), sentence)
@@ -193,7 +193,9 @@ def _signal(number: int) -> str:
 
 
 def killed(lines: Sequence[str], names: RankNames, *, faults: bool = False) -> Evidence:
-    """Return ranks that a launcher saw end by a signal; ``faults``: only by one of ``_FAULTS``."""
+    """Return ranks that ended by a signal according to a launcher; ``faults``: only by a signal in
+    ``_FAULTS``.
+    """
     for number, line in enumerate(lines):
         for pattern in _RANK_KILLED:
             if not (found := pattern.search(line)):
@@ -212,7 +214,7 @@ def killed(lines: Sequence[str], names: RankNames, *, faults: bool = False) -> E
 
 def _ended_by(parts: Mapping[str, str | None], following: Iterable[str]) -> int | None:
     """Return the signal that ended a rank, from its line and the lines after it; None if the
-    process exited by itself (ours, or an MPI's abort) or was ended by others.
+    process exited by itself (the engine's exit, or an MPI's abort) or was ended by others.
     """
     if told := parts.get("signal"):
         return int(told) if int(told) not in _ENDED_BY_OTHERS else None
@@ -238,9 +240,7 @@ def _of_shell(status: int) -> int | None:
 
 
 def _tasks(text: str, known: Sequence[int]) -> set[int]:
-    """Return the ranks of ``0-3,7`` that are known (``known`` is sorted); a range may have any
-    length.
-    """
+    """Return the known ranks in ``0-3,7`` (``known`` is sorted); a range may have any length."""
     ranges = []
     for part in text.split(",")[:_MOST_PARTS]:
         first, _, last = part.partition("-")
@@ -257,8 +257,8 @@ def _tasks(text: str, known: Sequence[int]) -> set[int]:
 
 
 def dead_in_srun(lines: Sequence[str], names: RankNames, *, faults: bool = False) -> Evidence:
-    """Return tasks that died before srun began to end the others; ``faults``: only by a fault in
-    the process.
+    """Return the tasks that died before srun began to end the others; ``faults``: only tasks that
+    died of a fault in the process.
     """
     known = sorted(names.host)
     left = _MOST_SRUN
@@ -274,7 +274,7 @@ def dead_in_srun(lines: Sequence[str], names: RankNames, *, faults: bool = False
 
 
 def _srun_ending(how: str) -> tuple[bool, bool, str]:
-    """Return whether a task died of itself, whether by a fault in the process, and the signal's
+    """Return whether a task died by itself, whether of a fault in the process, and the signal's
     name if srun states only the exit status of a shell.
     """
     status = whole(how.rpartition(" ")[2]) if how.startswith("Exited with exit code") else None

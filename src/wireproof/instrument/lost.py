@@ -5,10 +5,8 @@ There are three kinds of evidence, strongest first; weaker evidence counts only 
 evidence:
 
 1. a launcher saw a rank end by an external signal, a daemon or a connection to a host disappear, a
-   node fail;
-2. at the deadline, or for a while before it, a rank was silent (or late) while the others reported
-   for whom they waited;
-3. survivors that lost a peer.
+   node fail; 2. at the deadline, or for a while before it, a rank was silent (or late) while the
+   others reported the rank for which they waited; 3. survivors that lost a peer.
 
 A rank that reported trouble itself is alive, whoever blames it; evidence against all ranks
 identifies none.
@@ -33,7 +31,7 @@ from wireproof.model.record import EngineError, Frame
 from wireproof.model.secrets import clean_text
 
 _MOST_EVIDENCE = 20_000
-_FEW = 8  # at most one rank in eight may be blamed for silence alone
+_FEW = 8  # at most one rank in eight may be reported for silence alone
 
 _WORD = re.compile(
     r"wireproof-engine: (?:deadline|pending): rank (\d{1,7}) on \S{1,80}"
@@ -89,7 +87,7 @@ class _LastMessages:
 
 
 def _silent(last: _LastMessages, names: RankNames, time: str = "at the deadline") -> Evidence:
-    """Return the ranks that were silent long enough and that others wait for; otherwise the few
+    """Return the ranks that were silent long enough and for which others wait; otherwise the few
     that were completely silent or busy.
     """
     if not last.spoken:
@@ -100,9 +98,7 @@ def _silent(last: _LastMessages, names: RankNames, time: str = "at the deadline"
         for rank, waited in sorted(last.waits.items(), reverse=True)
         if waited in silent
     }
-    manner = {
-        rank: "was late to say anything" if rank in last.late else "said nothing" for rank in silent
-    }
+    manner = {rank: "was late to respond" if rank in last.late else "was silent" for rank in silent}
     for rank, other in sorted(awaited.items()):
         yield (
             {rank},
@@ -156,7 +152,7 @@ def named_ranks(message: str) -> set[int]:
 
 
 def _alive(lines: Sequence[str], last: _LastMessages) -> set[int]:
-    """Return ranks that reported trouble of their own."""
+    """Return the ranks that reported an error themselves."""
     own = {int(found[1]) for line in lines if (found := _PEER.search(line) or _ABORT.search(line))}
     return own | last.spoken
 
@@ -181,7 +177,7 @@ def silent_ranks(
     plan: Plan, frames: Sequence[Frame], signs: Sequence[str], time: str
 ) -> dict[int, str]:
     """Return a sentence for each rank that gave no sign of life for ``time`` while others waited.
-    ``signs``: the newest sign of life of each rank that gave any.
+    ``signs``: the last sign of life of each rank, if any.
     """
     names = RankNames(plan, frames)
     last = _LastMessages(signs, set(names.host))
@@ -190,11 +186,11 @@ def silent_ranks(
 
 
 def lost_ranks(plan: Plan, frames: Sequence[Frame], talk: bytes) -> dict[int, str]:
-    """Return for each lost rank a sentence with the reason; empty if no rank is lost, or nothing
-    says which.
+    """Return for each lost rank a sentence with the reason; empty if no rank is lost, or the lost
+    ranks are unknown.
 
-    ``frames``: those of this run; ``talk``: standard error of launcher and ranks. Both count only
-    as far as they name ranks of the plan.
+    ``frames``: the frames of this run; ``talk``: standard error of launcher and ranks. Both are
+    used only as far as they refer to ranks of the plan.
     """
     if scheduler_ended(talk):
         return {}
@@ -215,7 +211,8 @@ def lost_ranks(plan: Plan, frames: Sequence[Frame], talk: bytes) -> dict[int, st
 
 
 def crashed_ranks(plan: Plan, frames: Sequence[Frame], talk: bytes) -> set[int]:
-    """Return the ranks that a launcher saw end by a fault in the process, such as SIGSEGV.
+    """Return the ranks that ended by a fault in the process, such as SIGSEGV, according to a
+    launcher.
 
     This identifies no cause: an MPI library can crash in a survivor of another rank, and some
     launchers report only the first rank that ends.
@@ -233,8 +230,8 @@ def crashed_ranks(plan: Plan, frames: Sequence[Frame], talk: bytes) -> set[int]:
 
 SILENT_S = 7.0
 _LEAST_SIGNS = 4
-"""Of every other rank since the last of one that is taken for stopped: neither a single late line
-nor a pause of the reader makes a rank look stopped.
+"""Number of signs of life that every other rank must have sent since the last of a rank that is
+considered stopped: neither a single late line nor a pause of the reader makes a rank look stopped.
 """
 _MOST_LINE = 1000
 _SIGN = re.compile(rb"wireproof-engine: pending: rank (\d{1,7}) on \S{1,80} [ -~]{1,80}")
@@ -257,7 +254,7 @@ class SignsOfLife:
         self.moved(now)
 
     def moved(self, now: float) -> None:
-        """Note that a point began or ended: all ranks took part in it."""
+        """Record that a point began or ended, in which all ranks took part."""
         self._heard: dict[int, _Heard] = {}
         self._begun, self._count = now, 0
 
@@ -286,7 +283,7 @@ class SignsOfLife:
         return True
 
     def stopped(self, frames: Sequence[Frame], now: float) -> dict[int, str]:
-        """Return a sentence for each rank that has stopped; ``frames`` name the hosts."""
+        """Return a sentence for each rank that has stopped; the hosts come from ``frames``."""
         if self._simulated or now - self._begun < SILENT_S:
             return {}
         alive = [one for one in self._heard.values() if now - one.at < SILENT_S]

@@ -40,7 +40,7 @@ def encode_value(text: str) -> str:
 
 
 def _statement(keyword: str, **fields: object) -> str:
-    """Return a line; fields that are None or "" are left out (the engine's default holds)."""
+    """Return a line; fields that are None or "" are left out (the engine uses its default)."""
     words = [keyword]
     for key, value in fields.items():
         if value is None or value == "":
@@ -86,9 +86,7 @@ def _pairs(pairs: Iterable[tuple[int, int]]) -> str:
 
 
 def _ranks(members: Sequence[int]) -> str:
-    """Return ``0:3,8``: runs of successive ranks as ranges, because a list of ten
-    thousand is long.
-    """
+    """Return ``0:3,8``: consecutive ranks as ranges, because a list of ten thousand is long."""
     runs: list[list[int]] = []
     for rank in members:
         if runs and rank == runs[-1][1] + 1:
@@ -170,11 +168,14 @@ def write_plan(plan: Plan) -> str:
 
 
 def write_requests(requests: Iterable[FactRequest]) -> str:
-    """Return the input of the engine's ``facts``: a plan of which only the requests are used."""
+    """Return the input of the engine's ``facts`` command: a plan of which only the requests are
+    used.
+    """
     return "\n".join(["wireproof-plan 1", *map(_fact, requests), ""])
 
 
-# --- Collects raw facts of many hosts: the engine's ``facts`` on each, without Python there.
+# --- Collect raw facts of many hosts with the engine's ``facts`` command on each, without Python
+# there.
 
 
 FANOUT = 32
@@ -193,7 +194,7 @@ _KEPT_LINES = {
     **dict.fromkeys(("/etc/netplan/", "/run/netplan/", "/usr/lib/netplan/"), _NETWORK),
     "/etc/network/": _NETWORK,
 }
-"""Files, by the beginning of their path, of which only such lines are kept, because other lines
+"""Files, by the beginning of their path, of which only these lines are kept, because other lines
 contain passwords of wireless networks and databases.
 """
 LARGEST = 32 << 20
@@ -213,7 +214,7 @@ def collect(
     argv_of: Mapping[str, Sequence[str]], requests: Sequence[FactRequest]
 ) -> list[Collected]:
     """Query every host, ``FANOUT`` at a time. ``argv_of``: the command that runs the engine's
-    ``facts`` on a host. A host that does not answer in ``PATIENCE_S`` is named and skipped.
+    ``facts`` on a host. A host that does not answer within ``PATIENCE_S`` is reported and skipped.
     """
     spec = write_requests(requests).encode()
     with ThreadPoolExecutor(min(FANOUT, max(1, len(argv_of)))) as pool:
@@ -236,7 +237,7 @@ def _one(host: str, argv: Sequence[str], spec: bytes) -> Collected:
 
     said = [clean_text(line, 200) for line in done.stderr[-400:].splitlines()]
     problem = problem_of(done.returncode, said, PATIENCE_S)
-    return Collected(host, frames, problem or "it gave no facts")
+    return Collected(host, frames, problem or "it returned no facts")
 
 
 def without_secrets(frame: FactFrame) -> FactFrame:
@@ -253,7 +254,7 @@ def without_secrets(frame: FactFrame) -> FactFrame:
 
 
 def _frames(output: bytes) -> tuple[FactFrame, ...]:
-    """Return the complete lines that are facts; torn or foreign lines are left out."""
+    """Return the complete lines that are facts; incomplete and unrelated lines are left out."""
     found = []
     for line in output.split(b"\n"):
         try:

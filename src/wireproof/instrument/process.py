@@ -1,8 +1,8 @@
 """A process tree: started under ``wireproof-node guard``, read through two pipes, ended without
 leftovers.
 
-The guard holds the reading end of a control pipe. When this process closes it or dies of any
-signal, the guard ends everything that the launcher has started, including daemons.
+The guard holds the reading end of a control pipe. When this process closes the other end or dies of
+any signal, the guard ends all processes that the launcher has started, including daemons.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from wireproof.model.errors import CouldNotMeasure
 PREFIX = "wireproof-tmp-"
 _LOCK = ".lock"
 _YOUNG_S = 60.0
-"""A folder as young as this may still be in creation and have no lock yet."""
+"""A folder younger than this, in seconds, may still be in creation and have no lock yet."""
 _HYDRA = "hydra_hwloc_xmlfile_"
-_HYDRA_FOLDER = Path("/tmp")  # noqa: S108  where Hydra has it, not our choice
+_HYDRA_FOLDER = Path("/tmp")  # noqa: S108  the folder that Hydra uses
 _HYDRA_NAMES = ("hydra", "mpiexec")
 
 
@@ -40,8 +40,9 @@ def scratch(wanted: bool) -> Iterator[dict[str, str]]:
     """Return a private ``TMPDIR`` as a variable, which is removed at the end; nothing if it is not
     wanted or cannot be created.
 
-    Only for processes of this machine: srun and Hydra pass the variable to hosts that have no such
-    folder. Folders of earlier, killed processes of wireproof are also removed: their lock is free.
+    Only for processes on this machine: srun and Hydra pass the variable to hosts on which the
+    folder does not exist. Folders of earlier, killed wireproof processes are also removed: their
+    lock is free.
     """
     folder = _made() if wanted else None
     if folder is None:
@@ -66,8 +67,8 @@ def _made() -> tuple[Path, int] | None:
 
 
 def _lock(folder: Path) -> int | None:
-    """Return the folder's lock, held; None if another process holds it or it belongs to another
-    user.
+    """Take the folder's lock and return it; None if another process holds it or it belongs to
+    another user.
     """
     import fcntl  # not on Windows, where stored results are reported
 
@@ -104,8 +105,8 @@ def _ours(entry: os.DirEntry[str], kind: object, before: float) -> bool:
 
 @contextlib.contextmanager
 def hydra_files_removed(root: Path = _HYDRA_FOLDER) -> Iterator[None]:
-    """Return a context after which this user's Hydra files of that time are removed if no Hydra of
-    this user runs any more.
+    """Return a context that removes this user's Hydra files created during the block, if no Hydra
+    of this user runs any more.
     """
     begun = time.time()
     try:
@@ -126,7 +127,7 @@ def hydra_files_removed(root: Path = _HYDRA_FOLDER) -> Iterator[None]:
 
 def _hydra_lives() -> bool:
     """Return whether a launcher or proxy of this user runs, which may own a file. A process that
-    cannot be examined counts as one.
+    cannot be examined is taken for a launcher.
     """
     try:
         processes = [entry for entry in os.scandir("/proc") if entry.name.isdigit()]
@@ -148,16 +149,21 @@ END_SECONDS = 12.0
 """The guard allows 2 s for SIGTERM and 5 s for SIGKILL; only a hung kernel takes longer."""
 DRAIN_SECONDS = 3.0
 PACED = b"wireproof-plan paced\n"
-"""Precedes a plan that is sent as it is read: the engine then reports its progress (`PlanRead`)."""
+"""Precedes a plan that is sent piece by piece: the engine then reports its reading progress
+(`PlanRead`).
+"""
 AHEAD_BYTES = 48 << 10
-"""Largest number of bytes sent and not yet read: three quarters of the capacity of a Linux pipe."""
+"""Maximum number of bytes that are sent but not yet read: three quarters of a Linux pipe's
+capacity.
+"""
 
 Channel = Literal["out", "talk"]
 
 
 class _PacedPlan:
-    """A plan on its way to rank 0, never further ahead of its reader than a pipe holds: MPICH's
-    Hydra ends the job ("process reading stdin too slowly; can't keep up") if more is pending.
+    """A plan that is being sent to rank 0, never further ahead of its reader than a pipe's
+    capacity: MPICH's Hydra ends the job ("process reading stdin too slowly; can't keep up") if more
+    is pending.
     """
 
     def __init__(self, plan: Path) -> None:
@@ -166,7 +172,7 @@ class _PacedPlan:
         self.reading, self._sink = os.pipe()
 
     def feed(self, read_bytes: int) -> None:
-        """Write as much as the reader, who has read ``read_bytes``, leaves room for."""
+        """Write as much as fits, given that the reader has read ``read_bytes``."""
         while self._left and (room := AHEAD_BYTES - (self._sent - read_bytes)) > 0:
             try:
                 written = os.write(self._sink, self._left[: min(room, AHEAD_BYTES)])
@@ -183,8 +189,8 @@ class _PacedPlan:
 
 
 class GuardedProcess:
-    """A process ``argv`` with ``plan`` (a file) as standard input. A context manager: after it no
-    process is left.
+    """A process ``argv`` with ``plan`` (a file) as standard input. A context manager that leaves no
+    process behind.
     """
 
     def __init__(
@@ -237,7 +243,7 @@ class GuardedProcess:
 
     @property
     def listening(self) -> bool:
-        """Whether more output may come."""
+        """True if more output may come."""
         return bool(self._selector.get_map())
 
     def hear(self, seconds: float) -> Iterator[tuple[Channel, bytes]]:

@@ -1,8 +1,8 @@
-"""Read a host's port counters while something else runs there: the engine's ``watch`` at the end of
-a pipe.
+"""Read a host's port counters while another program runs there, with the engine's ``watch`` command
+at the end of a pipe.
 
-The engine ends at the end of its standard input, so it ends with this process or the ssh between
-them.
+The engine exits at the end of its standard input, so it ends with this process or the ssh
+connection.
 """
 
 import contextlib
@@ -22,7 +22,8 @@ from wireproof.model.secrets import clean_text
 from wireproof.model.traffic import CounterMark, Reading, Watched, WatchStart
 
 LONGEST_LINE = 8 << 20
-"""Longest line: a full reading of a NIC with thousands of statistics takes a few hundred kilobytes.
+"""Maximum length of a line: a full reading of a NIC with thousands of statistics has a few hundred
+kilobytes.
 """
 TALK_BYTES = 4096
 END_SECONDS = 3.0
@@ -34,7 +35,7 @@ _BYTES = ("_bytes", "_bytes_cnt", "Octets", "_octets", "/port_xmit_data", "/port
 def watch_argv(
     engine: Path, interval_s: float, *, root: str = "", prefix: Sequence[str] = ()
 ) -> list[str]:
-    """Return the engine's command line, started through the words of ``prefix``; intervals are
+    """Return the engine's command line, started through the words of ``prefix``; intervals are in
     whole milliseconds. ``root``: the folder whose files are read instead of those of the machine.
     """
     where = ["--root", root] if root else []
@@ -49,10 +50,10 @@ def watch_argv(
 
 
 class _Rates:
-    """Highest rate of a counter: from reading to reading, and from one change to the next.
+    """Peak rate of a counter: between readings, and between changes of its value.
 
-    Some drivers refresh a counter only once a second: otherwise all bytes of a second would seem to
-    have passed in a single interval.
+    Some drivers update a counter only once a second: without the second rate, all bytes of a second
+    would seem to have passed in a single interval.
     """
 
     LAGGING_INTERVALS = 2.5
@@ -83,7 +84,7 @@ class _Rates:
 
 class Follower:
     """Reads the lines of a watch: current values, the last three requested marks (``readings``:
-    their number), and peak rates. No processes.
+    their number), and peak rates. Starts no process.
     """
 
     def __init__(self, host: str) -> None:
@@ -103,7 +104,7 @@ class Follower:
         self._decoder = msgspec.json.Decoder(WatchStart | Reading)
 
     def feed(self, data: bytes) -> None:
-        """Read whole lines and keep the rest; a foreign line sets ``error``."""
+        """Read complete lines and keep the rest; an unexpected line sets ``error``."""
         *lines, self._rest = (self._rest + data).split(b"\n")
         if len(self._rest) > LONGEST_LINE:
             self._rest, self.error = b"", "the watch sent a line without an end"
@@ -119,7 +120,7 @@ class Follower:
             frame = self._decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             self.error = (
-                f"the watch sent something other than a reading ({clean_text(str(error).encode())})"
+                f"the watch sent a line that is not a reading ({clean_text(str(error).encode())})"
             )
             return
         if why := unsound(frame):
@@ -127,7 +128,7 @@ class Follower:
         elif isinstance(frame, WatchStart):
             self.about = frame
         elif self.about is None:
-            self.error = "the watch did not say which host's counters it reads"
+            self.error = "the watch did not report the host of its counters"
         else:
             self._read(frame)
 
@@ -146,8 +147,8 @@ class Follower:
             self.readings += 1
 
     def _peak(self, t_ns: int) -> None:
-        """Compute rates over at least half an interval: two readings close to each other would
-        divide noise by noise.
+        """Compute rates over at least half an interval: between two readings close to each other,
+        the rate would be only noise.
         """
         then, before = self._base
         interval_ns = (self.about.interval_ms if self.about else 0) * 1e6
@@ -175,11 +176,11 @@ class Follower:
         self._gap_ns = 0
 
     def set_aside(self) -> None:
-        """Keep the last mark apart: it only shows when other traffic moved the counters."""
+        """Keep the last mark separate: it only shows when other traffic changed the counters."""
         self.marks, self.aside = self.marks[:-1], [*self.aside[-2:], *self.marks[-1:]]
 
     def watched(self) -> Watched:
-        """Return the result: the last three marks are start, before and after."""
+        """Return the result, in which the last three marks are start, before and after."""
         error = self.error
         if not error and len(self.marks) < 3:
             error = "the readings before and after the command are incomplete"
@@ -200,8 +201,8 @@ class Follower:
 
 
 def _is_reset(before: int, now: int) -> bool:
-    """Return whether something reset a counter that fell: it neither passed the end of its 32, 56
-    or 64 bits, nor fell by little, as sums over a driver's rings may.
+    """Return whether a counter that fell was reset: it neither wrapped at 32, 56 or 64 bits, nor
+    fell only slightly, as sums over a driver's rings may.
     """
     anew = any(end // 2 <= before < end and now < end // 2 for end in (1 << 32, 1 << 56, 1 << 64))
     return not anew and before - now > _JITTER * before
@@ -259,8 +260,8 @@ class Watcher:
             self._talk = (self._talk + os.read(self.descriptors[1], CHUNK))[-TALK_BYTES:]
 
     def ask(self) -> None:
-        """Request a full reading; if the watch has ended, the next read of its output
-        reveals that.
+        """Request a full reading; if the watch has ended, the next read of its output detects
+        this.
         """
         if self._process.stdin is not None:
             with contextlib.suppress(OSError):

@@ -1,5 +1,5 @@
-"""Run a command, pass on its output and store it (bounded), between the readings of its hosts'
-watches.
+"""Run a command between the readings of its hosts' watches, pass on its output, and store a bounded
+part of it.
 """
 
 import contextlib
@@ -17,17 +17,17 @@ from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.secrets import clean_text
 
 MOST_OUTPUT = 32 << 20
-"""Limit of stored output, which is read for its numbers; all output is passed on."""
+"""Limit in bytes of the stored output, which is searched for numbers; all output is passed on."""
 CHUNK = 1 << 16
 _KEPT_OF_ERRORS = 4096
 END_SECONDS = 12.0
-"""The guard gives 2 s to SIGTERM and 5 s to SIGKILL."""
+"""The guard allows 2 s for SIGTERM and 5 s for SIGKILL."""
 
 Heard = Callable[[int], bool]
 
 
 class Hearing:
-    """Reads all pipes in one loop, so that no process waits for a pipe that is not read."""
+    """Reads all pipes in a single loop, so that no process blocks on a pipe that is not read."""
 
     def __init__(self) -> None:
         self._selector = selectors.DefaultSelector()
@@ -41,7 +41,7 @@ class Hearing:
             self.add(descriptor, watcher.hear)
 
     def listen(self, seconds: float, until: Callable[[], bool]) -> bool:
-        """Read from all pipes until ``until()`` holds (return True) or the time is over (return
+        """Read from all pipes until ``until()`` is true (return True) or the time is over (return
         False).
         """
         end = time.monotonic() + seconds
@@ -66,8 +66,8 @@ class Hearing:
 
 @contextlib.contextmanager
 def _stdin(held: int | None) -> Iterator[int]:
-    """Return ``held``, or our standard input, unless that is a terminal, which a command in another
-    session cannot read.
+    """Return ``held``, or else our standard input, unless it is a terminal, which a command in
+    another session cannot read.
     """
     if held is not None:
         yield held
@@ -91,9 +91,9 @@ class WatchedCommand:
     """A command ``argv`` under the guard. ``sinks``: descriptors to which its output and errors are
     passed on; None: not passed on.
 
-    ``hold_stdin``: its standard input stays open and empty until it is ended, as a guard behind ssh
-    needs. Raise ``CouldNotMeasure`` if the guard cannot be started; if the command cannot be
-    started, its exit status is 126 or 127.
+    ``hold_stdin``: its standard input stays open and empty until it is ended, as required by a
+    guard behind ssh. Raise ``CouldNotMeasure`` if the guard cannot be started; if the command
+    cannot be started, its exit status is 126 or 127.
     """
 
     def __init__(
@@ -163,7 +163,7 @@ class WatchedCommand:
         return heard
 
     def ended(self) -> bool:
-        """Whether its process has ended and its output was read to the end (daemons may hold the
+        """True if its process has ended and its output was read to the end (daemons may hold the
         pipe: the guard ends them).
         """
         return self._process.poll() is not None and self._open == 0
@@ -173,14 +173,16 @@ class WatchedCommand:
         return self._process.poll() is not None
 
     def _let_go(self) -> None:
-        """Close the descriptors that keep it alive, here and behind a remote shell."""
+        """Close the descriptors that keep the command alive, here and behind a remote shell."""
         for descriptor in (self._stdin, self._control):
             if descriptor is not None and descriptor >= 0:
                 os.close(descriptor)
         self._stdin, self._control = None, -1
 
     def end(self) -> int:
-        """End the tree, if it has not ended; return its exit status, 128 + signal for a signal."""
+        """End the process tree, if it has not ended; return its exit status, 128 + signal for a
+        signal.
+        """
         self._let_go()
         try:
             status = self._process.wait(END_SECONDS)

@@ -98,7 +98,9 @@ class Lab:
         environment; the exit status is the command's.
         """
         if node != commands.SWITCH and node not in self.nodes:
-            raise BadInput(f"lab {self.name} has no node {node!r}: it has {', '.join(self.nodes)}.")
+            raise BadInput(
+                f"lab {self.name} has no node {node!r}; its nodes are {', '.join(self.nodes)}."
+            )
         return commands.enter_argv(self.program, self.folder, node, argv)
 
     def node_address(self, node: str, network: str) -> str:
@@ -110,20 +112,22 @@ class Lab:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about what differs from the requested topology."""
+        """Sentences about the differences from the requested topology."""
         return self._state.notes
 
     @property
     def priority(self) -> str:
-        """A sentence on whether processes in the nodes have priority over other processes of the
-        machine.
+        """A sentence that states whether processes in the nodes have priority over other processes
+        of the machine.
         """
         supervisor = self._state.supervisor
         nice = 0
         with contextlib.suppress(ProcessLookupError):
             nice = os.getpriority(os.PRIO_PROCESS, supervisor.pid) if supervisor else 0
         if nice < 0:
-            return f"the lab's nodes go before other processes of this machine (nice {nice})"
+            return (
+                f"the lab's nodes have priority over other processes of this machine (nice {nice})"
+            )
         return "the lab's nodes share the cores with all other processes of this machine"
 
     def wire_status(self) -> WireStatus | None:
@@ -173,7 +177,7 @@ class Lab:
             kept = tuple(planted for planted in faults if planted.place != fault.place)
             if kept == faults:
                 raise BadInput(
-                    f"no {fault.kind} fault is planted at {fault.node}, network {fault.network}."
+                    f"there is no {fault.kind} fault at {fault.node}, network {fault.network}."
                 )
             return kept
 
@@ -251,8 +255,8 @@ def _new_folder(name: str) -> Path:
 
 
 def up(topology: Topology, name: str, *, tied: bool = False) -> Lab:
-    """Build a lab. ``tied``: it ends with this process, however that ends; else it stays until
-    ``down``.
+    """Build a lab. ``tied``: it ends with this process, regardless of how the process ends; else it
+    runs until ``down``.
 
     Raises ``BadInput`` if the name is taken or the topology is invalid, ``LabError`` if the machine
     cannot build it. A failure leaves nothing behind.
@@ -322,8 +326,8 @@ def _no_lab(name: str) -> BadInput:
 
 
 def down(name: str) -> DownResult:
-    """Remove the lab of that name, or the leftovers of a crashed one. Raise ``BadInput`` if there
-    is nothing.
+    """Remove the lab of that name, or the leftovers of a crashed lab. Raise ``BadInput`` if there
+    is neither.
     """
     folder = _folder(name)
     if not folder.is_dir() and not any(find_holders(folder)):
@@ -341,7 +345,7 @@ def open_lab(name: str) -> Lab:
     state = read_state(folder)
     if state is None or state.phase != "up" or not is_alive(state.supervisor):
         raise LabError(
-            f"lab {name} is {status_of(folder).state}: `wireproof lab down {name}` removes what is"
-            " left."
+            f"lab {name} is {status_of(folder).state}: `wireproof lab down {name}` removes its"
+            " remains."
         )
     return Lab(folder, state, find_program("wireproof-node"))

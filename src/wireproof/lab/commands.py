@@ -6,10 +6,11 @@ accurate in a ping-pong. tbf is not, because its bucket refills while the answer
 (measured: 239 MB/s for 64 kB messages at "1 Gbit/s"). HTB counts whole frames without preamble and
 FCS.
 
-If a timer fires late, any rate beyond the bucket is lost. Measured on two busy cores at 1 Gbit/s
-(ceiling 119.5 MB/s), stream and 1 MiB ping-pong: bucket 2 kB on both ends 107 and 110 MB/s; 8 kB on
-both 117 and 119; 8 kB, and 32 kB at the switch, 118 and 119. The switch's end sees paced traffic
-unless several senders meet there, so its bucket is four times as deep and loses nothing more.
+If a timer fires late, any capacity beyond the bucket is lost. Measured on two busy cores at 1
+Gbit/s (ceiling 119.5 MB/s), stream and 1 MiB ping-pong: bucket 2 kB on both ends 107 and 110 MB/s;
+8 kB on both 117 and 119; 8 kB, and 32 kB at the switch, 118 and 119. Traffic at the switch's end is
+already paced unless several senders share the link, so its bucket is four times as deep, without
+further loss.
 """
 
 import dataclasses
@@ -39,8 +40,8 @@ _ROOT, _CLASS, _NETEM = "1:", "1:1", "10:"
 
 @dataclasses.dataclass(frozen=True)
 class Shape:
-    """How packets that leave a device are treated. ``rate``: bits/s, None if not shaped. ``burst``:
-    bucket in bytes.
+    """The shaping of packets that leave a device. ``rate``: bits/s, None if not shaped. ``burst``:
+    size of the bucket in bytes.
     """
 
     rate: int | None = None
@@ -54,13 +55,13 @@ class Shape:
 
 
 def burst_bytes(rate: int) -> int:
-    """Return the bytes of 64 us at line rate, at least a frame: 8000 B at 1 Gb/s."""
+    """Return the number of bytes in 64 us at line rate, at least a frame: 8000 B at 1 Gb/s."""
     return max(rate * 64 // 8_000_000, _SMALLEST_BURST)
 
 
 def gso_bytes(network: Network) -> int | None:
-    """Return the largest segment that a device of this network may pass down; None for the kernel's
-    default.
+    """Return the largest segment in bytes that a device of this network may pass down; None for the
+    kernel's default.
     """
     rate = network.rate_bits_per_s
     return _SLOW_GSO if rate is not None and rate < SLOW_RATE else None
@@ -174,7 +175,8 @@ def hosts_text(topology: Topology) -> str:
     """Return /etc/hosts of every node: a node's name resolves to its first network, NODE-NETWORK to
     that network.
 
-    The comment names the node for the remote-shell agent, which accepts any word of a line.
+    The comment contains the node's name for the remote-shell agent, which accepts any word of a
+    line.
     """
     lines = ["127.0.0.1 localhost"]
     for position, network in enumerate(topology.networks):
@@ -207,7 +209,7 @@ def switch_link_lines(topology: Topology, pids: Mapping[str, int]) -> list[str]:
     """Return lines for ``ip -batch`` on the switch: bridges, and each link with its far end in the
     node.
 
-    ``pids``: of the nodes, as the switch sees them.
+    ``pids``: PIDs of the nodes as seen from the switch.
     """
     lines = []
     for bridge in dict.fromkeys(bridge_device(network) for network in topology.networks):
@@ -238,7 +240,8 @@ def node_link_lines(topology: Topology, node: str) -> list[str]:
     for network in topology.networks:
         address = topology.address(node, network.name)
         if topology.serialises:
-            # The wire created the device; this queue holds the frames that it cannot take at once.
+            # The wire created the device; this queue holds the frames that the wire cannot accept
+            # at once.
             lines.append(f"link set dev {network.device} mtu {network.mtu} txqueuelen {_TAP_QUEUE}")
         lines.append(f"addr add {address}/{network.prefix_length} dev {network.device}")
         if not _is_down(topology.faults, node, network):
@@ -255,8 +258,8 @@ def node_shaping_lines(topology: Topology, node: str) -> list[str]:
 
 
 def switch_shaping_lines(topology: Topology) -> list[str]:
-    """Return lines for ``tc -batch`` on the switch, for traffic to each node. Without these, many
-    senders would exceed a receiver's link.
+    """Return lines for ``tc -batch`` on the switch, for traffic to each node. Without them, many
+    senders would exceed a receiver's link rate.
     """
     lines = []
     for network in topology.networks:
@@ -267,7 +270,7 @@ def switch_shaping_lines(topology: Topology) -> list[str]:
 
 
 def link_state_lines(network: Network, *, up: bool) -> list[str]:
-    """Return lines for ``ip -batch`` in a node that set its NIC up or down; the address stays."""
+    """Return lines for ``ip -batch`` in a node that set its NIC up or down; the address is kept."""
     return [f"link set dev {network.device} {'up' if up else 'down'}"]
 
 

@@ -20,8 +20,8 @@ _PATIENCE_S = 5.0
 
 
 def buildable(topology: Topology) -> tuple[Topology, tuple[str, ...]]:
-    """Return the topology that this machine can build, and notes on what differs from the request.
-    It never delivers less without a note.
+    """Return the topology that this machine can build, and a note on every difference from the
+    request.
     """
     obstacle = wire_obstacle() if topology.serialises else ""
     if not obstacle:
@@ -29,8 +29,8 @@ def buildable(topology: Topology) -> tuple[Topology, tuple[str, ...]]:
     if topology.latency or topology.loss:
         raise LabError(f"latency and loss need the store-and-forward wire, and {obstacle}.")
     note = (
-        f"the links are token buckets, not store-and-forward as asked: {obstacle}; bursts pass at"
-        " the CPU's speed"
+        f"the links are token buckets, not store-and-forward as requested: {obstacle}; bursts"
+        " pass at the CPU's speed"
     )
     return msgspec.structs.replace(topology, wire="token-bucket"), (note,)
 
@@ -123,7 +123,7 @@ def chosen_network(name: str, topology: Topology, network: str | None) -> str:
     networks = [item.name for item in topology.networks]
     if network is None and len(networks) > 1:
         raise BadInput(
-            f"lab {name} has the networks {', '.join(networks)}: say which with --network."
+            f"lab {name} has the networks {', '.join(networks)}: choose one with --network."
         )
     return network or networks[0]
 
@@ -138,8 +138,8 @@ def fault_in(
     network: str | None = None,
     direction: Literal["tx", "rx"] | None = None,
 ) -> Fault:
-    """Return a fault of the lab ``name``; the default direction is what the node sends. Raise
-    ``BadInput`` if the network must be named.
+    """Return a fault of the lab ``name``; the default direction is the node's outgoing traffic.
+    Raise ``BadInput`` if the network must be given.
     """
     return Fault(
         node=node,

@@ -1,7 +1,7 @@
 """Run a real Slurm inside a lab: munged and slurmctld in the first node, a slurmd per node.
 
-All daemons are processes of the lab's nodes: however the lab ends, the kernel ends them as well.
-Their folder is in the lab's folder.
+All daemons are processes of the lab's nodes: regardless of how the lab ends, the kernel also ends
+them. Their folder is in the lab's folder.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ CGROUP_CONF = "CgroupPlugin=cgroup/v1\nCgroupAutomount=no\nConstrainCores=no\n"
 uses no cgroups.
 """
 MPI_CONF = "PMIxCliTmpDirBase=/dev/shm\n"
-"""The nodes share /tmp, in which another node's PMIx folder would already exist; each node has its
-own /dev/shm.
+"""The nodes share /tmp, where the PMIx folder of another node would already exist; /dev/shm is
+separate in each node.
 """
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}", re.ASCII)
 _FIXED = """\
@@ -61,7 +61,8 @@ PropagateResourceLimits=NONE
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Partition:
-    """Empty ``nodes``: all of the lab. ``most_minutes``: its time limit. ``up`` False: jobs wait.
+    """Empty ``nodes``: all nodes of the lab. ``most_minutes``: its time limit. ``up`` False: jobs
+    wait.
 
     ``whole``: jobs always get whole nodes, as in OpenHPC's slurm.conf.
     """
@@ -96,8 +97,8 @@ def slurm_conf(
     kill_wait_s: int = 5,
     tree: bool = False,
 ) -> str:
-    """Return slurm.conf for a lab whose first node runs the controller. ``folder``: for state, logs
-    and spools.
+    """Return slurm.conf for a lab whose first node runs the controller. ``folder``: the folder for
+    state, logs and spools.
 
     The first partition is the default. Raises ``BadInput`` for an invalid partition.
     """
@@ -165,7 +166,7 @@ _LARGEST = 1 << 20
 
 
 def missing_for_slurm() -> list[str]:
-    """Return sentences that name what is missing and the remedy; empty if Slurm can be tried."""
+    """Return a sentence with the remedy for each missing requirement of Slurm."""
     lost = gathered(
         (package, program) for program, package in _PROGRAMS if find_tool(program) is None
     )
@@ -180,8 +181,8 @@ def missing_for_slurm() -> list[str]:
 
 
 class LabSlurm:
-    """A Slurm that runs in ``lab``. As a context manager, it is taken down on exit, and the lab
-    stays up.
+    """A Slurm that runs in ``lab``. As a context manager, it is stopped on exit, and the lab stays
+    up.
     """
 
     def __init__(self, lab: Lab) -> None:
@@ -198,7 +199,7 @@ class LabSlurm:
         return self.lab.nodes[0]
 
     def environment(self) -> dict[str, str]:
-        """Return the environment that Slurm's commands need to find this Slurm."""
+        """Return the environment with which Slurm's commands find this Slurm."""
         return {"SLURM_CONF": str(self.conf), **self.lab.agent_environment()}
 
     def run(
@@ -245,7 +246,7 @@ class LabSlurm:
         return dict(line.split(" ", 1) for line in done.stdout.splitlines() if " " in line.strip())
 
     def down(self) -> None:
-        """Cancel its jobs, end its daemons and remove its folder. The lab stays."""
+        """Cancel its jobs, end its daemons and remove its folder. The lab continues to run."""
         if self.conf.exists():
             self.run(["scancel", "--user=root"])
         for pattern in ("slurmd.*.pid", "slurmctld.pid", "munged.pid"):
@@ -255,7 +256,7 @@ class LabSlurm:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _end_daemon(self, file: Path) -> None:
-        """End a daemon by its pid file, which holds the PID as its node sees it."""
+        """End a daemon by its pid file, which contains the PID in the node's namespace."""
         text = file.read_text(encoding="ascii", errors="replace")[:16].strip()
         parts = file.name.split(".")
         node = parts[1] if parts[0] == "slurmd" else self.head
@@ -263,7 +264,7 @@ class LabSlurm:
             self.run(["kill", text], node)
 
     def _end_rest(self) -> None:
-        """End the remaining steps and daemons: processes of the lab's nodes that carry this
+        """End the remaining steps and daemons: processes of the lab's nodes that have this
         SLURM_CONF or folder.
         """
         mark, begin = str(self.folder).encode(), time.monotonic()
@@ -328,7 +329,7 @@ def _write_files(slurm: LabSlurm, text: str, switches: Mapping[str, Sequence[str
     try:
         folder.mkdir(mode=0o755)
     except FileExistsError:
-        raise LabError(f"lab {slurm.lab.name} has a Slurm already: take it down first.") from None
+        raise LabError(f"lab {slurm.lab.name} already has a Slurm: stop it first.") from None
     (folder / "state").mkdir(mode=0o700)
     for node in slurm.lab.nodes:
         (folder / f"spool.{node}").mkdir(mode=0o755)
@@ -385,7 +386,7 @@ def slurm_up(
     """Start Slurm in a lab and wait until all its nodes are idle (about 2 s).
 
     ``cpus``: of each node (0: those of the machine, at least 2). ``switches``: a topology.conf.
-    Raises ``LabError`` with what is missing or with Slurm's message; then nothing is left behind.
+    Raises ``LabError`` with missing requirements or Slurm's message; nothing is then left behind.
     """
     if missing := missing_for_slurm():
         raise LabError(f"no Slurm can run in a lab here: {'; '.join(missing)}.")

@@ -26,7 +26,9 @@ SCHEMA = 1
 
 
 class ProcessId(msgspec.Struct, frozen=True):
-    """``start``: start time in clock ticks since boot. ``inner``: the PID as the switch sees it."""
+    """``start``: start time in clock ticks since boot. ``inner``: the PID in the switch's
+    namespace.
+    """
 
     pid: int
     start: int
@@ -35,7 +37,7 @@ class ProcessId(msgspec.Struct, frozen=True):
 
 class LabState(msgspec.Struct, frozen=True, kw_only=True):
     """The contents of ``lab.json``. ``tied``: the lab ends with its creator. ``faults``: currently
-    in force. ``notes``: what differs from the requested topology.
+    in force. ``notes``: differences from the requested topology.
     """
 
     name: str
@@ -81,20 +83,20 @@ def state_root(environment: Mapping[str, str] | None = None, *, create: bool = F
                 )
         except OSError as error:
             raise LabError(
-                f"{root} cannot be made ({error.strerror}): set XDG_RUNTIME_DIR to a folder of your"
-                " own."
+                f"{root} cannot be created ({error.strerror}): set XDG_RUNTIME_DIR to a folder"
+                " that belongs to you."
             ) from error
     if base.exists() and not _private(base):
         raise LabError(
-            f"{base} belongs to another user, or others may write there: remove it, or set"
+            f"{base} belongs to another user, or others can write to it: remove it, or set"
             " XDG_RUNTIME_DIR."
         )
     return root
 
 
 def read_state(folder: Path) -> LabState | None:
-    """Return the state in the folder; None if the file is missing or invalid, because its creator
-    died early, or if another user can have made it.
+    """Return the state in the folder; None if the file is missing or invalid (its creator died
+    early), or if another user could have created it.
     """
     if not _private(folder):
         return None
@@ -175,7 +177,7 @@ def _is_of_lab(pid: int, folder: Path, cookie: str) -> bool:
 
 def find_holders(folder: Path, cookie: str = "") -> Iterator[int]:
     """Yield the PIDs of all living processes of the lab in ``folder``, including its nodes,
-    whatever the state file says.
+    regardless of the state file.
     """
     for entry in Path("/proc").iterdir():
         if (
@@ -202,11 +204,11 @@ def _signal(pid: int, folder: Path, cookie: str, number: int) -> None:
 def terminate(
     folder: Path, cookie: str = "", known: Iterable[ProcessId] = (), patience_s: float = 5.0
 ) -> list[int]:
-    """End every process of the lab; the kernel ends what runs in its nodes. Return the PIDs that
-    were found.
+    """End every process of the lab; the kernel ends the processes in its nodes. Return the PIDs
+    that were found.
 
-    Returns when all have gone, including ``known`` processes that were already dying, and with them
-    their namespaces.
+    Returns when all processes have ended, including ``known`` processes that were already dying,
+    and their namespaces no longer exist.
     """
     seen: dict[int, None] = {}
     waiting = list(known)
@@ -242,7 +244,9 @@ def find_labs() -> list[LabStatus]:
 
 
 def labs_called(name: str | None) -> list[LabStatus]:
-    """Return the lab of that name, or all without a name. Raise ``BadInput`` if there is none."""
+    """Return the lab of that name, or all labs without a name. Raise ``BadInput`` if there is
+    none.
+    """
     labs = find_labs()
     matching = [lab for lab in labs if name in (None, lab.name)]
     if name and not matching:

@@ -1,4 +1,4 @@
-"""Start the process that owns a lab, and run ip and tc inside."""
+"""Start the process that owns a lab, and run ip and tc inside it."""
 
 import contextlib
 import os
@@ -19,7 +19,7 @@ from wireproof.lab.wire import WIRE
 from wireproof.launch.engines import find_program
 from wireproof.model.errors import CouldNotMeasure, LabError
 
-# --- List what this machine lacks for a lab, each with the remedy.
+# --- List the requirements of a lab that this machine lacks, each with the remedy.
 
 _SYS_ADMIN, _NET_ADMIN = 21, 12
 
@@ -68,7 +68,9 @@ def user_namespace_obstacles(root: Path = Path("/proc/sys")) -> list[str]:
 
 
 def missing_for_lab() -> list[str]:
-    """Return sentences that name what is missing and the remedy; empty if a lab can be tried."""
+    """Return a sentence for each missing requirement, with the remedy; empty if a lab can be
+    tried.
+    """
     missing = [
         f"the program {tool} is missing: install the package iproute2"
         for tool in ("ip", "tc")
@@ -96,7 +98,7 @@ def _minimal_environment() -> dict[str, str]:
 
 def start(program: Path, folder: Path, state: LabState) -> tuple[LabState, int]:
     """Start the supervisor and wait until every node is ready. Return the state of the running lab
-    and the creator's end of the pipe whose end of file ends the lab. Raise ``LabError`` with the
+    and the creator's end of the control pipe; closing it ends the lab. Raise ``LabError`` with the
     supervisor's reason.
 
     On failure the control pipe is closed, which ends all processes started so far.
@@ -106,8 +108,8 @@ def start(program: Path, folder: Path, state: LabState) -> tuple[LabState, int]:
     read_end, control = os.pipe()
     try:
         with ours, theirs:
-            # The kernel attaches each sender's PID as seen here, which the sender cannot know in
-            # its own PID namespace.
+            # The kernel attaches each sender's PID in this namespace, which the sender cannot know
+            # in its own PID namespace.
             ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
             argv = hold_argv(
                 program,
@@ -136,7 +138,7 @@ def start(program: Path, folder: Path, state: LabState) -> tuple[LabState, int]:
 
 def _spawn(argv: list[str], descriptors: tuple[int, int]) -> None:
     """Start the supervisor. The started process exits at once; its child, the supervisor, is
-    detached and stays.
+    detached and continues.
     """
     done = subprocess.run(
         **by_path(argv, _minimal_environment()),
@@ -170,8 +172,8 @@ def _receive(report: socket.socket, deadline: float) -> tuple[str, int]:
 def _collect(
     report: socket.socket, nodes: int, user: bool, *, wire: bool
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the PIDs of all nodes, the switch and the wire as this process sees them, and of the
-    nodes as the switch sees them.
+    """Return the PIDs of all nodes, the switch and the wire in this process's namespace, and of the
+    nodes in the switch's namespace.
     """
     outer: dict[str, int] = {}
     inner: dict[str, int] = {}
@@ -260,7 +262,9 @@ def run_batch(program: Path, folder: Path, where: str, tool: str, lines: Sequenc
 
 
 def refusal(tool: str, where: str, stderr: str, lines: Sequence[str]) -> str:
-    """Return a sentence from the errors of ip or tc (``Command failed -:3`` names the line)."""
+    """Return a sentence from the errors of ip or tc (``Command failed -:3`` contains the line
+    number).
+    """
     messages = [
         line.removeprefix("Error: ").rstrip(".") for line in stderr.splitlines() if line.strip()
     ]
@@ -280,7 +284,7 @@ def refusal(tool: str, where: str, stderr: str, lines: Sequence[str]) -> str:
             )
         if " htb " in line:
             return (
-                "links cannot be shaped: this kernel has no HTB (module sch_htb): load it, or leave"
-                " rate out."
+                "links cannot be shaped: this kernel has no HTB (module sch_htb): load it, or"
+                " leave out rate."
             )
     return f"{tool} refused on {where}: {cause}{f' (line: {line})' if line else ''}."

@@ -3,26 +3,26 @@
 A file looks like this; ``nodes`` is a count (n1, n2, ...) or a list of names::
 
     nodes = 4
-    share = ["ipc"]              # optional: what the nodes do not have for themselves
-    wire = "store-and-forward"   # optional: how the links keep their rates; token-bucket by default
+    share = ["ipc"]              # optional: namespaces that the nodes share
+    wire = "store-and-forward"   # optional: how the links limit their rates; default: token-bucket
     latency = "50us"             # optional: added to each frame from node to node; not for
                                  # token-bucket
     loss = "0.1%"                # optional: of these frames; not for token-bucket
-    seed = 1                     # optional: of the loss
+    seed = 1                     # optional: seed of the loss
 
     [[network]]
     name = "hsn"
     device = "hsn0"              # the NIC's name in every node
-    rate = "1gbit"               # optional; left out: not shaped
+    rate = "1gbit"               # optional; if missing, not shaped
     mtu = 1500
     subnet = "10.20.1.0/24"      # node number i gets address i
-    switch = "hsn"               # optional: networks that name one switch are joined
+    switch = "hsn"               # optional: networks with the same switch are joined
 
     [[fault]]
     node = "n3"
     network = "hsn"
     kind = "rate"                # rate, loss, delay, down
-    direction = "tx"             # as the node sees it: tx leaves it, rx reaches it; not for down
+    direction = "tx"             # as seen from the node: tx leaves it, rx reaches it; not for down
     value = "300mbit"            # rate: 300mbit; loss: 1%; delay: 100us; not for down
 """
 
@@ -99,8 +99,8 @@ def parse_topology(text: str, source: str = "topology") -> Topology:
 
 
 def check_topology(topology: Topology, source: str = "topology") -> None:
-    """Raise ``BadInput`` for a topology that cannot be built or would surprise; the message names
-    ``source`` and the key.
+    """Raise ``BadInput`` for a topology that cannot be built or has surprising effects; the message
+    contains ``source`` and the key.
     """
     if not topology.networks:
         raise BadInput(f"{source}: there is no network: add one under a line [[network]].")
@@ -119,7 +119,7 @@ def check_topology(topology: Topology, source: str = "topology") -> None:
         where = f"{source}: fault {number}"
         check_fault(fault, topology, where)
         if fault.place in seen:
-            raise BadInput(f"{where}: {fault.kind} is given twice for one place: keep one.")
+            raise BadInput(f"{where}: {fault.kind} is given twice for the same place: remove one.")
         seen.add(fault.place)
 
 
@@ -144,15 +144,15 @@ def _check_wire(topology: Topology, source: str) -> None:
         most = most_wire_rate(network.mtu)
         if rate > most:
             raise BadInput(
-                f'{where}: wire = "store-and-forward" keeps MTU {network.mtu} honest up to '
+                f'{where}: wire = "store-and-forward" is accurate with MTU {network.mtu} up to '
                 f"{most / 1e9:.3g}gbit: give that or less (rate is {network.rate}), a larger mtu, "
                 'or wire = "token-bucket".'
             )
 
 
 def most_wire_rate(mtu: int) -> float:
-    """Bits/s up to which one process of two cores keeps store-and-forward links honest; measured,
-    see docs/lab.md.
+    """Maximum rate in bits/s at which one process on two cores keeps store-and-forward links
+    accurate; measured, see docs/lab.md.
     """
     return min(_MOST_WIRE_RATE, _MOST_WIRE_FRAMES_PER_S * (mtu + _LINE_OVERHEAD) * 8)
 
@@ -173,9 +173,7 @@ def _check_nodes(topology: Topology, source: str) -> None:
     ]
     for name in names:
         if names.count(name) > 1:
-            raise BadInput(
-                f"{source}: nodes: the name {name!r} would be there twice: rename a node."
-            )
+            raise BadInput(f"{source}: nodes: the name {name!r} would occur twice: rename a node.")
 
 
 def _check_network(network: Network, topology: Topology, where: str) -> None:
@@ -196,7 +194,7 @@ def _check_network(network: Network, topology: Topology, where: str) -> None:
         raise BadInput(f'{where}: subnet: {error}: write one such as "10.20.1.0/24".') from error
     if subnet.num_addresses - 2 < len(topology.nodes) or subnet.is_loopback or subnet.is_multicast:
         raise BadInput(
-            f"{where}: subnet {network.subnet} has no room for {len(topology.nodes)} nodes."
+            f"{where}: subnet {network.subnet} is too small for {len(topology.nodes)} nodes."
         )
 
 
@@ -207,8 +205,8 @@ def _check_device(device: str, where: str) -> None:
         )
     if re.fullmatch(r"[0-9a-f]+", device):
         raise BadInput(
-            f"{where}: device {device!r} has hexadecimal digits only: PSM3 takes that for "
-            "a number; write hsn0."
+            f"{where}: device {device!r} has only hexadecimal digits, which PSM3 interprets as a"
+            " number: write hsn0."
         )
 
 
@@ -217,13 +215,15 @@ def _check_distinct(topology: Topology, source: str) -> None:
         values = [getattr(network, key) for network in topology.networks]
         for value in values:
             if values.count(value) > 1:
-                raise BadInput(f"{source}: two networks have {key} = {value!r}: give each its own.")
+                raise BadInput(
+                    f"{source}: two networks have {key} = {value!r}: give them different values."
+                )
     subnets = [ipaddress.IPv4Network(network.subnet) for network in topology.networks]
     for index, subnet in enumerate(subnets):
         if any(subnet.overlaps(other) for other in subnets[:index]):
             raise BadInput(
-                f"{source}: network {topology.networks[index].name!r}: subnet {subnet} overlaps "
-                "another one."
+                f"{source}: network {topology.networks[index].name!r}: subnet {subnet} overlaps"
+                " another subnet."
             )
 
 
@@ -235,7 +235,9 @@ def _try(where: str, key: str, parse: Any, value: str) -> None:
 
 
 def check_fault(fault: Fault, topology: Topology, where: str = "fault") -> None:
-    """Raise ``BadInput`` if the fault names something that does not exist or makes no sense."""
+    """Raise ``BadInput`` if the fault refers to something that does not exist, or makes no
+    sense.
+    """
     names = [network.name for network in topology.networks]
     for key, value, known in (
         ("node", fault.node, topology.nodes),
@@ -246,7 +248,8 @@ def check_fault(fault: Fault, topology: Topology, where: str = "fault") -> None:
     if fault.kind == "down":
         if fault.direction or fault.value:
             raise BadInput(
-                f"{where}: a NIC that is down takes neither a direction nor a value: omit them."
+                f"{where}: a fault of kind down has neither a direction nor a value: leave them"
+                " out."
             )
         return
     if not fault.direction:

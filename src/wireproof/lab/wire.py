@@ -25,7 +25,7 @@ from wireproof.model.topology import (
 WIRE = "@wire"
 CONFIG, STATUS = "wire", "wire.status"
 QUEUE_BYTES = 8 << 20
-"""Queue of a switch port: more than a TCP connection ever has in flight here."""
+"""Queue of a switch port in bytes: more than a TCP connection ever has in flight here."""
 LATE_NS = 1_000_000
 _HEADER = struct.Struct("=8s8Q")
 _PORT = struct.Struct("=8Q")
@@ -35,7 +35,7 @@ def _line(
     topology: Topology, faults: Sequence[Fault], node: str, network: Network, direction: str
 ) -> str:
     """Return the words for a direction of a link (bits/s, ns, lost frames per 10^9): the network's
-    rate; towards the switch also the latency and loss of the lab; then the faults.
+    rate; towards the switch, also the latency and loss of the lab; then the faults.
     """
     rate, delay_ns, loss = network.rate_bits_per_s or 0, 0, 0.0
     if direction == "tx":
@@ -74,13 +74,15 @@ def wire_text(topology: Topology, faults: Sequence[Fault], revision: int) -> str
 
 
 def wire_obstacle(device: Path = Path("/dev/net/tun")) -> str:
-    """Return why no TAP device can be created here, with the remedy; "" if it can be tried."""
+    """Return the reason why no TAP device can be created here, with the remedy; "" if it can be
+    tried.
+    """
     try:
         os.close(os.open(device, os.O_RDWR | os.O_CLOEXEC))
     except FileNotFoundError:
         return (
-            f"{device} does not exist: `modprobe tun` as root creates it (in a container: pass the"
-            " device in)"
+            f"{device} does not exist: `modprobe tun` as root creates it (for a container: pass"
+            " the device to it)"
         )
     except OSError as error:
         return (
@@ -102,8 +104,8 @@ def read_wire_status(folder: Path) -> WireStatus | None:
     )
     if magic != b"WPWIRE1\n" or len(data) < _HEADER.size + ports * _PORT.size:
         raise LabError(
-            f"{folder / STATUS} is from another version of wireproof: take the lab down and up"
-            " again."
+            f"{folder / STATUS} was written by another version of wireproof: take the lab down"
+            " and up again."
         )
     counts = tuple(
         PortCount(*_PORT.unpack_from(data, _HEADER.size + i * _PORT.size)) for i in range(ports)
@@ -114,7 +116,7 @@ def read_wire_status(folder: Path) -> WireStatus | None:
 def wire_observer(
     status: Callable[[], WireStatus | None],
 ) -> Callable[[], Sequence[EngineError]]:
-    """Compare the wire's counters from now on. The returned function reports frames that were late
+    """Observe the wire's counters from now on. The returned function reports frames that were late
     because the wire fell behind. ``status`` reads the status of a lab's wire.
     """
     if (before := status()) is None:

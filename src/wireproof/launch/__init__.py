@@ -1,3 +1,3 @@
-"""Find the MPI that answers, the engine that fits it, and the argv and environment that start a
-run. Builders are pure.
+"""Find a usable MPI, the engine that matches it, and the argv and environment that start a run.
+Builders are pure.
 """

@@ -66,11 +66,11 @@ def check_prefix(prefix: tuple[str, ...]) -> None:
     for word in prefix:
         if not word or word == ":" or not word.isprintable():
             raise BadInput(
-                f"--prefix: {word[:40]!r} cannot be a word of the command that the ranks are"
-                " started through."
+                f"--prefix: {word[:40]!r} is not allowed in the command through which the ranks"
+                " are started."
             )
     if prefix and prefix[0].startswith("-"):
-        raise BadInput(f"--prefix begins with the option {prefix[0][:40]}: begin with a program.")
+        raise BadInput(f"--prefix begins with the option {prefix[0][:40]}: put a program first.")
 
 
 def _noted(command: LaunchCommand, request: LaunchRequest) -> LaunchCommand:
@@ -79,9 +79,7 @@ def _noted(command: LaunchCommand, request: LaunchRequest) -> LaunchCommand:
     note = f"ranks are started through {' '.join(request.prefix)}"[:300]
     if PurePath(request.prefix[0]).name in _CONTAINERS:
         inside = request.program[0] if request.program else request.engine.path
-        note += (
-            f"; {inside} and the MPI's library must be seen inside the container at the same path"
-        )
+        note += f"; {inside} and the MPI's library must exist inside the container at the same path"
     return dataclasses.replace(command, notes=(*command.notes, note))
 
 
@@ -113,8 +111,8 @@ def _built(transport: TransportKind, request: LaunchRequest) -> LaunchCommand:
 def _check_ranks(request: LaunchRequest) -> None:
     if request.nics and len(request.nics) != request.size:
         raise BadInput(
-            f"{len(request.nics)} NICs were given for {request.size} ranks: give one for each, or"
-            " one for all."
+            f"{len(request.nics)} NICs were given for {request.size} ranks: give one for each"
+            " rank, or one for all."
         )
     if request.size < 2:
         raise BadInput(
@@ -154,8 +152,9 @@ def prepare(transport: TransportKind, install: MpiInstall | None, **wishes: Any)
 
 
 def provenance(command: LaunchCommand, install: MpiInstall | None) -> Provenance:
-    """Return how the run is started: argv, the variables that we set, and the user's variables and
-    files of parameters that stay in force. Raise ``BadInput`` if others decide such a file.
+    """Return the provenance of the run's start: argv, the variables that wireproof sets, and the
+    user's variables and parameter files that stay in force. Raise ``BadInput`` if other users
+    control such a file.
     """
     notes = list(command.notes)
     kept = inherited(command, os.environ)
@@ -181,10 +180,10 @@ def provenance(command: LaunchCommand, install: MpiInstall | None) -> Provenance
     )
 
 
-# --- Any program under an MPI: where it is, the MPI that it was built with, and its command.
+# --- Any program under an MPI: its path, the MPI with which it was built, and its command.
 
 
-_PREFIXES = ("", "mpitests-")  # Red Hat's package mpitests-* has OSU and IMB under such names
+_PREFIXES = ("", "mpitests-")  # Red Hat's package mpitests-* installs OSU and IMB under such names
 _MOST_FOLDERS = 3000
 _SYSTEM = ("/lib", "/usr/lib", "/lib64", "/usr/lib64")
 
@@ -194,8 +193,8 @@ def _is_program(path: Path) -> bool:
 
 
 def _below(root: Path, names: tuple[str, ...]) -> Path | None:
-    """Return the first program of these names in or below a folder; a bounded walk, nearest folders
-    first.
+    """Return the first program with one of these names in or below a folder; the search is bounded
+    and starts with the nearest folders.
     """
     waiting, seen = [root], 0
     while waiting and seen < _MOST_FOLDERS:
@@ -230,9 +229,9 @@ def find_tool(
     launcher: Path | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Path | None:
-    """Return the program ``name``: at ``given`` (the program, or a folder above it), beside the
+    """Return the program ``name``: at ``given`` (the program, or a folder above it), next to the
     MPI's launcher, in $OSU_HOME, $I_MPI_ROOT/bin or PATH; None if it is not found. Raise BadInput
-    if ``given`` leads to no program.
+    if there is no program at ``given``.
     """
     environment = os.environ if environment is None else environment
     names = tuple(prefix + name for prefix in _PREFIXES)
@@ -256,7 +255,7 @@ def find_tool(
 
 def wanted_families(program: Path) -> tuple[str, tuple[Family, ...]]:
     """Return (soname, MPI families) with which a program was linked; ("", ()) if the file does not
-    say.
+    show it.
     """
     for soname in read_needed(program):
         if families := tuple(one.name for one in MPIS.all() if soname in one.sonames):
@@ -272,11 +271,10 @@ def nominal_mpi(choice: str, family: Family | None) -> MpiInstall:
 
 
 def mpi_for(recipe: "BenchmarkRecipe", program: Path | None, choice: str = "") -> MpiInstall:
-    """Return the MPI that starts ``program``: the chosen MPI, the MPI beside the program, or the
-    MPI that it was linked with.
+    """Return the MPI that starts ``program``: the chosen MPI, the MPI next to the program, or the
+    MPI with which it was linked.
 
-    Raise BadInput if the program was linked with another MPI than the chosen one: every rank would
-    be alone.
+    Raise BadInput if the program was linked with a different MPI: every rank would run alone.
     """
     soname, families = wanted_families(program) if program else ("", ())
     if choice:
@@ -284,8 +282,8 @@ def mpi_for(recipe: "BenchmarkRecipe", program: Path | None, choice: str = "") -
         if families and install.family not in families:
             raise BadInput(
                 f"{program} is linked with {soname} ({' or '.join(families)}), but --mpi is"
-                f" {install.title}: each rank would run as a job of its own; give the MPI that it"
-                " was built with."
+                f" {install.title}: each rank would run as a separate job; give the MPI with"
+                " which it was built."
             )
         return install
     if (
@@ -315,8 +313,8 @@ def pinned(
 ) -> tuple[list[str], dict[str, str]]:
     """Return (argv, environment) that keep the only rank of a host on core ``cpu``.
 
-    Intel MPI pins by itself and would undo another mask; the others do not change ``taskset``. All
-    nodes of a lab see the whole machine as their own, so Intel's pinning is off there.
+    Intel MPI pins by itself and would override another mask; the others respect ``taskset``. Each
+    node of a lab sees all cores of the machine, so Intel's pinning is off there.
     """
     if cpu is None:
         return list(argv), {}
@@ -327,7 +325,7 @@ def pinned(
 
 
 def _carried(fabric: str, family: Family) -> tuple[Fabric, Netmod]:
-    """Return what ``--fabric`` means to this MPI; ``ucx`` is a provider for Intel MPI and a
+    """Return the meaning of ``--fabric`` for this MPI; ``ucx`` is a provider for Intel MPI and a
     messaging layer for the others.
     """
     if fabric == "ucx":
@@ -369,7 +367,7 @@ def prepare_program(
         fabric=carried,
         netmod=netmod,
         extra=tuple(sorted(extra.items())),
-        # The cores of this machine say nothing about another host; there the MPI counts them.
+        # Another host may have a different number of cores; there the MPI counts them.
         cores=len(os.sched_getaffinity(0))
         if wishes.get("machine_ranks") or not wishes.get("hosts")
         else 0,

@@ -1,4 +1,4 @@
-"""Find wireproof's programs, and the engine variant that fits an MPI."""
+"""Find wireproof's programs, and the engine variant that matches an MPI."""
 
 import contextlib
 import dataclasses
@@ -34,11 +34,11 @@ MPICH has the MPICH ABI under another name.
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MpiInstall:
-    """An MPI: its launcher, its library, and the engine variant that fits it.
+    """An MPI: its launcher, its library, and the engine variant that matches it.
 
     ``origin`` is ``embedded``, ``given``, ``PATH``, ``environment`` or ``folder``. ``problem`` is
-    empty if the MPI can be used, else a sentence. ``abi_version`` is that of the standard ABI (""
-    if the library has none).
+    empty if the MPI can be used, else a sentence. ``abi_version``: the version of the standard ABI
+    ("" if the library does not support it).
     """
 
     family: Family
@@ -57,8 +57,8 @@ class MpiInstall:
 
     @property
     def needs_link(self) -> bool:
-        """Whether the library's name differs from the one that the engine needs: a private link
-        must lead to it.
+        """True if the library's name differs from the name that the engine needs, so that a private
+        link to it is required.
         """
         return self.soname == "libmpich.so.12"
 
@@ -76,7 +76,7 @@ def version_of(library_version: str) -> str:
     return line.removesuffix(" for Linux* OS")[:120]
 
 
-# --- ``wireproof-node guard``: a command whose whole tree of processes ends with this process.
+# --- ``wireproof-node guard``: run a command whose complete process tree ends with this process.
 
 
 def guard_argv(node: Path, control_fd: int, argv: Sequence[str]) -> list[str]:
@@ -95,8 +95,8 @@ def start_guarded(
     """Start ``argv`` under the guard, which ends it when the other end of ``control`` is closed.
     Raise ``OSError``.
 
-    The guard has its own session: only this process gets the terminal's Ctrl-C and then ends the
-    tree in order.
+    The guard runs in a separate session: only this process receives the terminal's Ctrl-C, and it
+    then ends the tree in order.
     """
     return subprocess.Popen(
         **by_path(guard_argv(node, control, argv), environment),
@@ -118,7 +118,7 @@ _DEPTH = ("", "bin")
 class EngineChoice:
     """An engine program and the folders in which its MPI library is found, in order of precedence.
 
-    ``expect``: text that the version of the answering library must contain.
+    ``expect``: text that the version of the loaded library must contain.
     """
 
     abi: Abi
@@ -141,7 +141,7 @@ def find_program(name: str, environment: Mapping[str, str] | None = None) -> Pat
     """Return the absolute path of one of our programs (``wireproof-engine.mpich``,
     ``wireproof-node``).
 
-    Raise ``CouldNotMeasure`` that names the searched folders.
+    Raise ``CouldNotMeasure`` with the searched folders.
     """
     folders = _folders(os.environ if environment is None else environment)
     for folder in folders:
@@ -161,7 +161,7 @@ def find_engine(abi: Abi, environment: Mapping[str, str] | None = None) -> Path:
 
 
 def _caches(environment: Mapping[str, str]) -> Iterator[Path]:
-    """Return the possible places of our private folder, best first. A prolog runs as root without
+    """Return the candidates for our private folder, best first. A prolog runs as root without
     HOME, and sudo may keep the HOME of another user.
     """
     if (root := environment.get("XDG_CACHE_HOME", "")).startswith("/"):
@@ -179,7 +179,7 @@ def _caches(environment: Mapping[str, str]) -> Iterator[Path]:
 
 
 def _own_cache(environment: Mapping[str, str]) -> Path:
-    """Return a folder that no other user can write, because a library is loaded from it. Raise
+    """Return a folder to which no other user can write, because a library is loaded from it. Raise
     ``CouldNotMeasure`` if there is none.
     """
     reasons = []
@@ -213,8 +213,8 @@ def private_link(library: Path, environment: Mapping[str, str] | None = None) ->
             fresh.replace(link)
     except OSError as error:
         raise CouldNotMeasure(
-            f"the link to {library.name} cannot be made in {folder} ({error.strerror}): set"
-            " XDG_CACHE_HOME to a folder that can be written."
+            f"the link to {library.name} cannot be created in {folder} ({error.strerror}): set"
+            " XDG_CACHE_HOME to a writable folder."
         ) from error
     return folder
 

@@ -1,9 +1,9 @@
 """Contact many hosts at once with ClusterShell, over ssh or a program with the same calling
-convention: find out which hosts can be reached, and what they have.
+convention: determine which hosts can be reached, and read their facts.
 
-Hosts are contacted before a launch, so that a dead host is named at once and the others continue.
-No process is left behind: commands that do not answer in time, or that the user interrupts, are
-ended.
+Hosts are contacted before a launch, so that a dead host is reported at once and the others
+continue. No process is left behind: commands that do not answer in time, or that the user
+interrupts, are ended.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _SAYINGS = (
     (r"too many authentication failures", "it refused the login: too many keys were offered"),
     (
         r"permission denied",
-        "it refused the login: install your key there, so that ssh needs no password",
+        "it refused the login: install your key there, so that ssh does not need a password",
     ),
     (
         r"connection (closed|reset)|kex_exchange",
@@ -63,7 +63,7 @@ _SAYINGS = (
         "ssh does not trust the files in ~/.ssh: correct their permissions",
     ),
 )
-"""Messages of ssh (OpenSSH 9), and our sentence for each; tried from the top."""
+"""Messages of ssh (OpenSSH 9), and our sentence for each; the first match is used."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -77,8 +77,8 @@ class HostAnswer:
 
 
 def problem_of(status: int, lines: Sequence[str], timeout_s: float) -> str:
-    """Return a sentence for an ssh that ended with ``status`` (-1: it was ended after
-    ``timeout_s``) and wrote ``lines``.
+    """Return a sentence about an ssh process that ended with ``status`` (-1: it was killed after
+    ``timeout_s``) and printed ``lines``.
     """
     if status == 0:
         return ""
@@ -136,8 +136,8 @@ def facts_by_host(
     if far:
         if find_program(agent or "ssh") is None:
             raise BadInput(
-                f"there is no program {agent or 'ssh'} to reach {far[0]} by: install it, or give"
-                " --agent."
+                f"the program {agent or 'ssh'}, which is needed to reach {far[0]}, does not"
+                " exist: install it, or give --agent."
             )
         listener = _Answers(far, len(near), len(names), progress)
         _run(
@@ -212,8 +212,8 @@ def _worker(
     timeout_s: float,
     extra: dict[str, str],
 ) -> Any:
-    """Return ClusterShell's ssh worker. An agent gets only host and command, because it need not
-    know ssh's options.
+    """Return ClusterShell's ssh worker. An agent gets only host and command, because it may not
+    accept ssh's options.
     """
     from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
     from ClusterShell.Worker.Ssh import SshClient, WorkerSsh
@@ -268,4 +268,4 @@ def _run(
         task.schedule(worker)
         task.resume()
     finally:
-        task_terminate()  # kills the commands that still run, also after Ctrl-C
+        task_terminate()  # kills the commands that are still running, also after Ctrl-C

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from wireproof.model.errors import BadInput
 from wireproof.settings.hosts import check_nic
 
-# --- The meeting point of the ranks of the tcp transport: an address of rank 0's host and a port.
+# --- The rendezvous of the ranks of the tcp transport: an address of rank 0's host and a port.
 
 LOW, HIGH = 20_000, 32_000
 """Below Linux's ephemeral ports (32768), so that no outgoing connection uses the port."""
@@ -52,8 +52,8 @@ def _addresses(name: str) -> list[str]:
 
 def _own(address: str) -> bool:
     """Return whether the address belongs to this machine. The kernel replies from the same address
-    only then. Binding to the address proves nothing if ``net.ipv4.ip_nonlocal_bind`` is 1. Nothing
-    is sent.
+    only then. A successful bind to the address proves nothing if ``net.ipv4.ip_nonlocal_bind`` is
+    1. Nothing is sent.
     """
     if (parsed := _parsed(address)) is not None and parsed.is_loopback:
         return True  # all of 127.0.0.0/8, but the kernel answers only from 127.0.0.1
@@ -82,7 +82,7 @@ def is_here(
 
     A name is looked up only if it differs from the machine's name (``own_name``, default: the name
     in the kernel). A full name that begins with our short name and is unknown to the name service
-    counts as this machine, because the network's domain need not be in the name service.
+    is taken for this machine, because the network's domain may be missing from the name service.
     """
     name = host.lower().rstrip(".")
     own = (own_name or socket.gethostname()).lower()
@@ -103,20 +103,20 @@ def hosts_here(hosts: Sequence[str]) -> set[str]:
         return {host for host, here in zip(hosts, pool.map(is_here, hosts), strict=True) if here}
 
 
-# --- Queries to a host before a benchmark starts there: the cores near the NIC, its address. A host
-# that does not answer causes a note, and the run continues.
+# --- Queries to a host before a benchmark starts there: the cores near the NIC, its address. If a
+# host does not answer, a note is printed and the run continues.
 
 
 _LONGEST = 1 << 16
 _RANGE = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5}))?", re.ASCII)
 _PREFERRED = 4
-"""Index into the near cores: the lowest cores serve interrupts and the system (the documents use
-cores 4 and 6).
+"""Index into the cores near the NIC: the lowest cores serve interrupts and the system (the
+documents use cores 4 and 6).
 """
 
 
 def is_nic(name: str) -> bool:
-    """Return whether a name that a host has printed is safe in an argument list."""
+    """Return whether a name printed by a host is safe in an argument list."""
     try:
         return check_nic(name) == name
     except BadInput:

@@ -1,4 +1,4 @@
-"""All known MPIs and schedulers: the modules whose records are in the tables."""
+"""All known MPIs and schedulers: the modules that register records in the tables."""
 
 import os
 from collections.abc import Mapping
@@ -17,11 +17,11 @@ REGISTERED = (hydra, openmpi, flux, lsf, pbs, slurm)
 
 
 def current(environment: Mapping[str, str] | None = None, ask: Ask = printed) -> Allocation | None:
-    """Return the allocation that ``environment`` (default: that of this process) belongs to, None
+    """Return the allocation to which ``environment`` (default: that of this process) belongs, None
     if there is none.
 
-    A task of a job step belongs to the step's whole job. Raise ``BadInput``, naming the variable,
-    for a value that cannot be used.
+    A task of a job step belongs to the step's whole job. Raise ``BadInput`` with the variable if
+    its value cannot be used.
     """
     environment = os.environ if environment is None else environment
     for one in sorted(SCHEDULERS.all(), key=lambda one: not one.nested):

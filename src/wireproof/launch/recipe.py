@@ -1,7 +1,7 @@
-"""Recipes: how to call known benchmarks, as values in ``recipes.toml``. Pure.
+"""Recipes for the command lines of known benchmarks, as values in ``recipes.toml``. Pure.
 
-A recipe gives the program, the number of processes, the sizes, and the reason. The adapter adds the
-program's options, the launchers their options.
+A recipe contains the program, the number of processes, the sizes, and the reason. The adapter adds
+the program's options, the launchers add their options.
 """
 
 import math
@@ -16,11 +16,12 @@ from wireproof.model.errors import BadInput, suggestion
 from wireproof.model.site import packaged
 from wireproof.model.toml import read_toml
 
-# --- ``hpccinf.txt``: the input of HPCC. It reads no options, only this file in its working folder.
+# --- ``hpccinf.txt``: the input of HPCC, which accepts no options and reads only this file in its
+# working folder.
 
 _ROWS = """\
 HPLinpack benchmark input file
-written by wireproof run hpcc: small matrices, the rings and the ping-pong are what is asked for
+written by wireproof run hpcc: small matrices; only the rings and the ping-pong are wanted
 HPL.out      output file name (if any)
 8            device out (6=stdout,7=stderr,file)
 1            # of problems sizes (N)
@@ -59,8 +60,8 @@ HPL.out      output file name (if any)
 
 
 def hpcc_input(processes: int) -> str:
-    """Return the file for ``processes`` ranks: the squarest grid, and a matrix that
-    takes seconds.
+    """Return the file for ``processes`` ranks: the most nearly square grid, and a matrix that takes
+    seconds.
     """
     rows = next(one for one in range(math.isqrt(processes), 0, -1) if processes % one == 0)
     order = min(4000, 200 * max(2, math.isqrt(processes)))
@@ -68,13 +69,13 @@ def hpcc_input(processes: int) -> str:
 
 
 Shape = Literal["ranks", "pair"]
-"""``ranks``: an MPI starts it on all hosts. ``pair``: a server on the second host, a client on the
-first.
+"""``ranks``: an MPI starts the program on all hosts. ``pair``: a server on the second host, a
+client on the first.
 """
 
 DRIVER_STEPS = ("modprobe hfi1", "modprobe ib_ipoib", "ifup ib0")
-"""Steps before RDMA over Omni-Path with the connection manager, on every host, as root: driver, IP
-over fabric, address.
+"""Steps that RDMA over Omni-Path with the connection manager requires on every host, as root:
+driver, IP over fabric, address.
 """
 
 
@@ -85,7 +86,7 @@ class BenchmarkRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     """A benchmark of a tool. ``tool`` is the adapter's name, ``program`` the installed program.
 
     ``pairs``: ranks per host. ``sizes`` empty: the program's default sweep. ``family``: the MPI
-    that it comes with. ``one_sided``: it needs windows. ``two_ranks``: it refuses more.
+    that includes it. ``one_sided``: it needs windows. ``two_ranks``: it refuses more ranks.
     ``pins_itself``: the program has an option for the core. ``result_file``: the file that it
     writes instead of printing. ``root_steps`` are printed for a person to run. ``why``: a sentence.
     """
@@ -117,23 +118,23 @@ class BenchmarkRecipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 @cache
 def _recipes() -> tuple[BenchmarkRecipe, ...]:
-    """Return the recipes in the order of the file. The first of a tool is its default."""
+    """Return the recipes in the order of the file. The first recipe of a tool is its default."""
     tree = read_toml(packaged(__package__, _FILE), _FILE)
     rows = [{**tree["tool"][row["tool"]], **row} for row in tree["recipe"]]
     return msgspec.convert(tuple(rows), tuple[BenchmarkRecipe, ...])
 
 
 def recipes_of(tool: str) -> tuple[BenchmarkRecipe, ...]:
-    """Return the recipes of a tool (``osu``) or of a program (``IMB-P2P``), ignoring case; all of
-    them for "".
+    """Return the recipes of a tool (``osu``) or of a program (``IMB-P2P``), ignoring case; ""
+    selects all.
     """
     name = tool.lower()
     return tuple(one for one in _recipes() if name in ("", one.tool.lower(), one.program.lower()))
 
 
 def _like(recipe: BenchmarkRecipe, benchmark: str) -> BenchmarkRecipe:
-    """Return the recipe of another benchmark of a known program: its default sweep, because nothing
-    better is known.
+    """Return a recipe for another benchmark of a known program: its default sweep, because no
+    better sizes are known.
     """
     program = benchmark if recipe.tool in ("osu", "perftest") else recipe.program
     why = "not a documented recipe: the program's defaults apply"
@@ -151,9 +152,7 @@ def _like(recipe: BenchmarkRecipe, benchmark: str) -> BenchmarkRecipe:
 
 
 def _of_family(program: str) -> BenchmarkRecipe:
-    """Return the recipe of a program whose name belongs to a family: osu_multi_lat,
-    ib_atomic_bw.
-    """
+    """Return a recipe for a program whose name belongs to a family: osu_multi_lat, ib_atomic_bw."""
     for prefix, tool in (("osu_", "osu"), ("ib_", "perftest")):
         if program.lower().startswith(prefix) and program.replace("_", "").isalnum():
             return _like(recipes_of(tool)[0], program)

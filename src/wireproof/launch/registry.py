@@ -27,21 +27,22 @@ Starter = Literal["mpi", "scheduler"]
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LaunchRequest:
     """A launch: one engine per entry of ``hosts``, in rank order; a host that occurs twice gets two
-    ranks on purpose.
+    ranks.
 
     ``hosts`` empty with ``ranks``: this machine. ``nics``: the claimed NIC of each rank ("" none),
     used only with ``nic_selection`` ``claimed``. ``agent``: path of a program called like ssh (""
-    for ssh). ``machine_ranks``: ranks that share the cores of a machine, if the hosts hide it (a
-    lab's nodes are the same machine); ``cores``: of that machine. ``shared_memory`` False asks the
-    MPI not to use it. ``meet``: ADDRESS:PORT for tcp and ofi; ``over``: the measured transport if
-    it is not that of the launcher ("": MPI, or tcp). ``program``: another program and its
-    arguments, started instead of the engine; ``folder``: the working folder of its ranks.
-    ``windows``: remote memory access is used. ``scheduler``: the name of the scheduler whose
-    allocation the hosts belong to ("" none), ``job`` its id. ``starter``: what starts the ranks
-    there: the scheduler's launcher (``scheduler``) or the MPI's (``mpi``). ``prefix``: a command of
-    the site through which every rank is started (modules, a container), such as ``apptainer exec
-    image.sif``. ``plugin``: the plugin of the scheduler's launcher for the MPI ("": the usual one).
-    ``in_job_order``: the hosts are in the job's order, equally often.
+    for ssh). ``machine_ranks``: number of ranks that share the cores of a machine, if the host
+    names do not show this (a lab's nodes are the same machine); ``cores``: number of cores of that
+    machine. ``shared_memory`` False: the MPI must not use shared memory. ``meet``: ADDRESS:PORT for
+    tcp and ofi; ``over``: the measured transport if it differs from the launcher's ("": MPI, or
+    tcp). ``program``: another program and its arguments, started instead of the engine; ``folder``:
+    the working folder of its ranks. ``windows``: remote memory access is used. ``scheduler``: the
+    name of the scheduler whose allocation contains the hosts ("" none), ``job``: its id.
+    ``starter``: the launcher of the ranks there: the scheduler's (``scheduler``) or the MPI's
+    (``mpi``). ``prefix``: a site command through which every rank is started (modules, a
+    container), such as ``apptainer exec image.sif``. ``plugin``: the plugin of the scheduler's
+    launcher for the MPI ("": the default). ``in_job_order``: the hosts are in the job's order, each
+    the same number of times.
     """
 
     engine: EngineChoice
@@ -73,14 +74,14 @@ class LaunchRequest:
     @property
     def rank_argv(self) -> list[str]:
         """The command of each rank. If an MPI starts the ranks but is not measured, it contains an
-        option for that.
+        option for this.
         """
         by_mpi = ("--transport", self.over) if self.over and not self.meet else ()
         return [*self.prefix, *(self.program or (str(self.engine.path), "run", *by_mpi))]
 
     @property
     def meet_argv(self) -> list[str]:
-        """The options by which a rank finds the others without an MPI, and the transport."""
+        """The options with which a rank finds the others without an MPI, and the transport."""
         return ["--meet", self.meet, *(("--transport", self.over) if self.over else ())]
 
     @property
@@ -96,28 +97,26 @@ class LaunchRequest:
 
     @property
     def local(self) -> bool:
-        """Whether no other host is involved, so that the launcher forks."""
+        """True if no other host is involved, so that the launcher forks."""
         return not self.hosts
 
     @property
     def crowded(self) -> bool:
-        """Whether a machine has more ranks than cores, so that they must yield to each other."""
+        """True if a machine has more ranks than cores, so that they must yield to each other."""
         most = self.machine_ranks or (
             max(Counter(self.hosts).values()) if self.hosts else self.size
         )
         return bool(self.cores) and most > self.cores
 
     def crowding(self, measure: str) -> tuple[str, ...]:
-        """Return the note that names the ``measure`` against more ranks than cores, if it is
-        needed.
-        """
+        """Return a note about the ``measure`` against oversubscribed cores, if it is needed."""
         if not self.crowded:
             return ()
         return (f"{self.size} ranks on {self.cores} cores: {measure}",)
 
     @property
     def shares_memory(self) -> bool:
-        """Whether several ranks are started on the same host, so that the MPI may use shared memory
+        """True if several ranks are started on the same host, so that the MPI may use shared memory
         between them.
         """
         return self.local or len(set(self.hosts)) < len(self.hosts)
@@ -133,7 +132,7 @@ class LaunchRequest:
 
     def only_nic(self, refusal: str) -> str:
         """Return the NIC that the MPI should use, "" if the MPI chooses. Raise ``BadInput`` with
-        ``refusal``, which names the NICs in its ``{}``, if there are several.
+        ``refusal``, whose ``{}`` is replaced by the NICs, if there are several.
         """
         nics = self.claimed_nics
         if len(nics) > 1:
@@ -149,7 +148,7 @@ class LaunchRequest:
         clear: tuple[str, ...],
         notes: tuple[str, ...] = (),
     ) -> LaunchCommand:
-        """Return the command by which ``launcher`` fulfils this request."""
+        """Return the command with which ``launcher`` fulfils this request."""
         return LaunchCommand(
             argv=tuple(argv),
             environment=environment,
@@ -162,8 +161,8 @@ class LaunchRequest:
         )
 
     def equal_count(self) -> int | None:
-        """Return the ranks of each host if the hosts are distinct and have equally many, in a
-        single block; else None.
+        """Return the number of ranks of each host if it is the same for all and the ranks of each
+        host are consecutive; else None.
         """
         hosts = [host for host, _, _ in self.sections()]
         counts = {count for _, _, count in self.sections()}
@@ -183,9 +182,9 @@ class LaunchCommand:
     """The ``argv`` to start, the ``environment`` to set, the names to remove, and notes for a
     reader.
 
-    ``clear`` are prefixes of inherited variables that must not reach this MPI. ``expect``: text
-    that the version of the answering library must contain; it belongs in the plan's ``Transport``.
-    ``why`` this command was chosen, if there are several that can start the ranks.
+    ``clear``: prefixes of inherited variables that must not reach this MPI. ``expect``: text that
+    the version of the loaded library must contain, for the plan's ``Transport``. ``why``: the
+    reason for this command, if several commands can start the ranks.
     """
 
     argv: tuple[str, ...]
@@ -199,14 +198,14 @@ class LaunchCommand:
     why: str = ""
 
     def noted(self, note: str) -> LaunchCommand:
-        """Return the command with one more note."""
+        """Return the command with an additional note."""
         return dataclasses.replace(self, notes=(*self.notes, note))
 
 
-# --- What is known about each scheduler and each MPI.
+# --- The records of schedulers and MPIs.
 
 
-# --- An allocation of a scheduler, and how its parts are read from an environment.
+# --- An allocation of a scheduler, and the functions that read its parts from an environment.
 
 _JOB = re.compile(r"[A-Za-z0-9ƒ][A-Za-z0-9ƒ._\[\]-]{0,127}")
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,@+-]{0,127}", re.ASCII)
@@ -217,7 +216,7 @@ class Allocation:
     """An allocation. ``hosts``: the granted nodes, in the scheduler's order, each once.
     ``give_back``: releases the allocation if wireproof requested it.
 
-    ``ends_unix_s``: when the scheduler will end it, None if unknown.
+    ``ends_unix_s``: the time at which the scheduler will end it, None if unknown.
     """
 
     scheduler: str
@@ -245,17 +244,15 @@ def job_id(environment: Mapping[str, str], name: str) -> str:
 
 
 def shown_word(environment: Mapping[str, str], *names: str) -> str:
-    """Return the first variable that is set; the value is only shown and recorded, so a strange
-    value is left out.
+    """Return the value of the first variable that is set; it is only shown and recorded, so an
+    unusual value is left out.
     """
     value = next((environment[name] for name in names if environment.get(name)), "")
     return value if _WORD.fullmatch(value) else ""
 
 
 def hosts_in(text: str, origin: str) -> tuple[str, ...]:
-    """Return the hosts in order, each once. ``origin`` names the variable or file in an error
-    message.
-    """
+    """Return the hosts in order, each once. ``origin``: the variable or file, for messages."""
     try:
         if (strange := re.search(r"[@!&^]|^file:", text)) is not None:
             raise BadInput(f"{strange.group()!r} cannot be part of a host's name.")
@@ -265,11 +262,13 @@ def hosts_in(text: str, origin: str) -> tuple[str, ...]:
 
 
 def hosts_of_slots(path: str, variable: str) -> tuple[str, ...]:
-    """Return the hosts of a file with a host name on each line, one line for each slot."""
+    """Return the hosts in a file that contains a line with the host name for each slot."""
     origin = f"{variable}={path[:200]}"
     names = list(dict.fromkeys(host_lines(path, origin)))
     if len(names) > MOST_HOSTS:
-        raise BadInput(f"{origin} names more than {MOST_HOSTS} hosts: that is no list of hosts.")
+        raise BadInput(
+            f"{origin} contains more than {MOST_HOSTS} hosts, too many for a list of hosts."
+        )
     return hosts_in(",".join(names), origin)
 
 
@@ -297,17 +296,17 @@ class Registry(dict[str, Record]):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Mpi:
-    """An MPI. ``title``: its name for people. ``launcher``: the usual name of its program,
-    ``launcher_says`` the mark in its version. ``library_says``: the mark in the version of its
-    library. ``sonames``: the libraries that programs built with it need. ``foreign``: prefixes of
-    other MPIs' variables that must not reach it. ``build``: the command. ``uniform``: its variables
-    if the same environment serves all ranks, with the common NIC. ``pmi``: its protocol with a
-    scheduler that starts its ranks, ``pmi_variable`` the variable that names the scheduler's
-    library for it. ``placed``: variables without which a scheduler's placement overrides ours;
-    ``detailed``: variables that make it print provider and placement. ``pins``: variables that pin
-    a host's only rank, if the MPI would undo another mask; ``{cpu}`` is the core.
-    ``windows_over_tcp``, ``without_fabric``: hints for users who start it by hand.
-    ``libfabric_variable``: the variable that names the libfabric that it loads;
+    """An MPI. ``title``: its name for people. ``launcher``: the usual name of its launcher,
+    ``launcher_says``: a mark in the launcher's version. ``library_says``: a mark in the version of
+    its library. ``sonames``: the libraries that programs built with it need. ``foreign``: prefixes
+    of other MPIs' variables that must not reach it. ``build``: builds the command. ``uniform``: its
+    variables, with the common NIC, if all ranks have the same environment. ``pmi``: its protocol
+    with a scheduler that starts its ranks, ``pmi_variable``: the variable with the path of the
+    scheduler's library for this protocol. ``placed``: variables without which a scheduler's
+    placement overrides ours; ``detailed``: variables that make it print provider and placement.
+    ``pins``: variables that pin a host's only rank, if the MPI would override another mask;
+    ``{cpu}`` is the core. ``windows_over_tcp``, ``without_fabric``: hints for users who start it by
+    hand. ``libfabric_variable``: the variable with the path of the libfabric to load;
     ``parameter_files``: its variables may also be in files of MCA parameters.
     """
 
@@ -333,9 +332,9 @@ class Mpi:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Reach:
-    """How an MPI's launcher starts its daemons on the hosts of a job. ``hydra``: Hydra's options;
-    ``openmpi``, ``prte``: their component ``plm``; ``agent``: a program that takes ssh's arguments,
-    for launchers without such a component.
+    """The method with which an MPI's launcher starts its daemons on the hosts of a job. ``hydra``:
+    Hydra's options; ``openmpi``, ``prte``: their component ``plm``; ``agent``: a program that takes
+    ssh's arguments, for launchers without such a component.
     """
 
     hydra: tuple[str, ...] = ("-launcher", "ssh")
@@ -358,9 +357,9 @@ class NodeState:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Queries:
-    """Questions to a scheduler about its jobs and nodes. The last argument of each is the argv
-    before the scheduler's commands. ``job_ended``: why a job no longer runs; ``node_states`` by
-    host; ``topology``: its description of the fabric, as ``topology_command`` prints it.
+    """Queries to a scheduler about its jobs and nodes. The last argument of each is the argv before
+    the scheduler's commands. ``job_ended``: the reason why a job no longer runs; ``node_states``:
+    by host; ``topology``: its description of the fabric, as ``topology_command`` prints it.
     """
 
     title: str
@@ -373,21 +372,21 @@ class Queries:
 Options = Callable[
     [LaunchRequest, Sequence[str], Sequence[str]], Sequence[tuple[LaunchRequest, str]]
 ]
-"""From (request, the job's hosts, argv before the scheduler's commands) to each request that can
-start, best first, with the reason.
+"""Maps (request, the job's hosts, argv before the scheduler's commands) to the requests that can
+start, best first, each with its reason.
 """
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Scheduler:
-    """A scheduler. ``detect``: the allocation that an environment belongs to. ``build``: the
-    command that starts ranks in a job. ``program``: its launcher, searched for on PATH. ``reach``:
-    how the MPIs' launchers start their daemons there, by the request's ``starter``. ``nested``: it
-    runs inside allocations of others, so it is tried first. ``sockets``: it also starts the engine
-    without MPI. ``options``: given if the scheduler itself says how ranks can be started.
-    ``queries``: given if it can be queried. ``endings``: pattern and sentence for its messages in a
-    log when it ended the job. ``check_task`` raises ``BadInput`` in a task that must not start a
-    launch.
+    """A scheduler. ``detect``: returns the allocation to which an environment belongs. ``build``:
+    builds the command that starts ranks in a job. ``program``: its launcher, searched for on PATH.
+    ``reach``: the method with which the MPIs' launchers start their daemons there, by the request's
+    ``starter``. ``nested``: it runs inside allocations of others, so it is tried first.
+    ``sockets``: it also starts the engine without MPI. ``options``: given if the scheduler itself
+    determines the ways to start ranks. ``queries``: given if it can be queried. ``endings``:
+    pattern and sentence for its log messages about the end of the job. ``check_task`` raises
+    ``BadInput`` in a task that must not start a launch.
     """
 
     name: str
@@ -410,8 +409,8 @@ SCHEDULERS: Registry[Scheduler] = Registry()
 
 
 def reach_of(request: LaunchRequest) -> Reach:
-    """Return how the hosts of ``request`` are reached without an ``agent``: by ssh outside a
-    job.
+    """Return the method with which the hosts of ``request`` are reached without an ``agent``: ssh
+    outside a job.
     """
     scheduler = SCHEDULERS.get(request.scheduler)
     return Reach() if scheduler is None else scheduler.reach.get(request.starter, Reach())

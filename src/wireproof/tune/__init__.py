@@ -25,8 +25,8 @@ _GRUB_D = "/etc/default/grub.d/90-wireproof.cfg"
 
 
 def added(argument: str, system: object, *, image: bool) -> str:
-    """Return how to add a kernel argument on ``system`` (ID of os-release). ``image``: the system
-    is an image (ostree).
+    """Return instructions for adding a kernel argument on ``system`` (ID of os-release). ``image``:
+    the system is an image (ostree).
     """
     if image:
         return (
@@ -42,11 +42,14 @@ def added(argument: str, system: object, *, image: bool) -> str:
     grubby = f'grubby --update-kernel=ALL --args="{argument}"'
     if system in _RED_HAT:
         return f"{grubby}, then a reboot"
-    return f"the kernel argument {argument} with the system's own tool ({grubby}), then a reboot"
+    return (
+        f"the kernel argument {argument} with the system's boot loader tool ({grubby}), then a"
+        " reboot"
+    )
 
 
 MOST_CHANGES = 4096
-"""Most changes that the node program accepts at once."""
+"""Maximum number of changes that the node program accepts at once."""
 
 
 @dataclass(frozen=True)
@@ -79,8 +82,8 @@ _OF_A_NODE = ("/proc/sys/net/", "/sys/class/net/")
 
 
 def of_lab(plan: HostPlan) -> HostPlan:
-    """Return the part that a lab's node has for itself. All other changes, and files, belong to the
-    whole machine and are left out.
+    """Return the part of the plan that affects only a lab's node. All other changes, and files,
+    belong to the whole machine and are left out.
     """
     private: list[PlannedChange] = []
     shared: list[PlannedChange] = []
@@ -88,7 +91,7 @@ def of_lab(plan: HostPlan) -> HostPlan:
         mine = planned.change.kind == "command" or planned.change.path.startswith(_OF_A_NODE)
         (private if mine else shared).append(planned)
     notes = [
-        f"{planned.change.id} belongs to the whole machine: a lab does not change it"
+        f"{planned.change.id} belongs to the whole machine and is not changed in a lab"
         for planned in shared
     ]
     return msgspec.structs.replace(plan, changes=private, keeps=[], notes=[*plan.notes, *notes])
@@ -119,8 +122,8 @@ class _Plan:
             self._left(wish, self._how(wish))
 
     def _for_good(self, wish: Wish, *, changed: bool) -> None:
-        """Add the line of the drop-in. If nothing is changed at once, note when the line takes
-        effect.
+        """Add the line of the drop-in. If nothing is changed immediately, add a note about when the
+        line takes effect.
         """
         fix, line = wish.remedy.fix, wish.remedy.line
         if fix.at_once and not changed:
@@ -132,8 +135,8 @@ class _Plan:
         if line and not fix.at_once:
             why = wish.entry.setting.why
             self.notes.append(
-                f"{wish.id}: it is only written to the file, and takes effect "
-                f"{TAKES[fix.takes]}. {why}"
+                f"{wish.id}: it is only written to the file and takes effect {TAKES[fix.takes]}."
+                f" {why}"
             )
 
     def _left(self, wish: Wish, how: str) -> None:
@@ -157,7 +160,7 @@ class _Plan:
         return "; ".join(steps) or "no file of this setting was found on this host"
 
     def _stays_up(self, wish: Wish) -> str:
-        """Return why the interface may not go down; "" if it may, or need not."""
+        """Return the reason why the interface must not go down; "" if it may, or if it stays up."""
         if wish.remedy.fix.takes != "link-down" or not wish.remedy.fix.at_once:
             return ""
         if not self.allowed.link_down:
@@ -207,8 +210,8 @@ class _Plan:
             )
 
     def _files(self, wish: Wish) -> list[str]:
-        """Return the files that match the pattern; a snapshot may know only the file that
-        was read.
+        """Return the files that match the pattern; a snapshot may contain only the file that was
+        read.
         """
         if "*" not in wish.remedy.file:
             return [wish.remedy.file]
@@ -220,8 +223,8 @@ class _Plan:
         return tuple(coupled for coupled in candidates if self.facts.file(coupled).text is not None)
 
     def add_file(self, request: Named) -> None:
-        """Add a file that is not a setting of the catalogue. Raise ``BadInput`` if a setting
-        changes it too.
+        """Add a file that is not a setting of the catalogue. Raise ``BadInput`` if a setting also
+        changes it.
         """
         if same := self.changes.get(request.path):
             raise BadInput(
@@ -245,7 +248,7 @@ class _Plan:
             self.notes.append(f"{request.path} already has the value {request.value}")
             return
         why = "It was requested by name."
-        undo = "the old value, written back"
+        undo = "write the old value back"
         self.changes.setdefault(
             request.path, PlannedChange(change=change, was=text.strip(), why=why, undo=undo)
         )
@@ -258,7 +261,10 @@ class _Plan:
         changes = list(self.changes.values())
         refused = ""
         if len(changes) > MOST_CHANGES:
-            refused = f"{len(changes)} changes are more than {MOST_CHANGES}: name some settings"
+            refused = (
+                f"{len(changes)} changes are more than the maximum of {MOST_CHANGES}: select some"
+                " settings"
+            )
         return HostPlan(
             host=self.facts.host,
             changes=changes,
@@ -277,8 +283,8 @@ class _Plan:
                 continue
             if not is_text(now or ""):
                 self.notes.append(
-                    f"{path} is longer than 65536 bytes or has control characters: nothing is"
-                    " written there"
+                    f"{path} is longer than 65536 bytes or contains control characters: nothing"
+                    " is written there"
                 )
                 continue
             text = merged(path, now, lines)
@@ -287,7 +293,9 @@ class _Plan:
 
 
 def _read_by(wish: Wish) -> Read:
-    """Return the place that answered, with the instance's names filled in."""
+    """Return the file or command from which the value was read, with the instance's names filled
+    in.
+    """
     nic = wish.instance.places.get("nic", "")
     for read in wish.entry.setting.reads:
         argv = tuple(word.replace("{nic}", nic) for word in read.command)
@@ -297,7 +305,7 @@ def _read_by(wish: Wish) -> Read:
 
 
 def _varying(path: str, pattern: str) -> str:
-    """Return the parts of ``path`` that the pattern leaves open, such as ``/cpu7``."""
+    """Return the parts of ``path`` that match the pattern's wildcards, such as ``/cpu7``."""
     if "*" not in pattern:
         return ""
     pairs = zip(path.split("/"), pattern.split("/"), strict=False)

@@ -1,8 +1,8 @@
-"""What a change may never touch, by the rows from which the node's guard is built too
-(``allowed.def``), and the interfaces that carry connections which must not break. A plan refuses
-what ``apply`` would refuse, with the same words. Pure.
+"""Targets that a change must never affect, from the rows of which the node's guard is also built
+(``allowed.def``), and the interfaces with connections that must not break. A plan refuses the same
+changes as ``apply``, with the same words. Pure.
 
-The guard, ``engine/node/tune/allowed.cpp``, decides in the end: it also follows links.
+The guard, ``engine/node/tune/allowed.cpp``, makes the final decision: it also follows links.
 """
 
 import ipaddress
@@ -41,13 +41,15 @@ def _rows() -> dict[str, tuple[str, ...]]:
 
 @cache
 def _why(name: str) -> str:
-    """Return the sentence, to follow a path or a command."""
+    """Return the end of a sentence that begins with a path or a command."""
     found = map(_ROW.fullmatch, packaged(__package__, "allowed.def").splitlines())
     return next(row[3].replace('\\"', '"') for row in found if row and row[2] == name)
 
 
 def wrong_target(path: str) -> str:
-    """Return why nothing is ever written to ``path``, in words that follow it; "" if it may be."""
+    """Return the reason why nothing is ever written to ``path``, as the end of a sentence that
+    begins with it; "" if writing is allowed.
+    """
     if not path.startswith(("/proc/sys/", "/sys/")):
         return _why("not_below")
     for never in _rows()["NEVER"]:
@@ -58,8 +60,8 @@ def wrong_target(path: str) -> str:
 
 
 def lossy(path: str, value: str) -> str:
-    """Return why ``value`` in ``path`` could not be undone in full, in words that follow the path;
-    "" if it could.
+    """Return the reason why writing ``value`` to ``path`` could not be fully undone, as the end of
+    a sentence that begins with the path; "" if it could.
     """
     if path in _rows()["OF_ALL"]:
         return _why("of_all")
@@ -82,8 +84,8 @@ def _low_mtu(value: str) -> str:
 
 
 def _number(value: str) -> int:
-    """Return the number that ``value`` begins with, in any base, as the guard reads it; -1 if it is
-    none.
+    """Return the number at the beginning of ``value``, in any base, as the guard parses it; -1 if
+    there is none.
     """
     found = _NUMBER.match(value)
     if found is None:
@@ -113,8 +115,8 @@ def refused_command(change: Change) -> str:
 
 
 def refused_value(argv: Sequence[str], value: str) -> str:
-    """Return the sentence with which ``apply`` refuses the value of a command; "" if it takes
-    it.
+    """Return the sentence with which ``apply`` refuses the value of a command; "" if it accepts the
+    value.
     """
     low = argv[0] == "ip" and argv[-2] == "mtu" and _low_mtu(value)
     return f'"{" ".join(argv)[:200]}" {low}' if low else ""
@@ -194,7 +196,7 @@ def wrong_in(host: HostPlan) -> str:
 
 def _wrong_change(change: Change) -> str:
     if not _ID.fullmatch(change.id):
-        return "has an id with blanks or control characters"
+        return "has an id with spaces or control characters"
     if not _VALUE.fullmatch(change.value):
         return "has a value that is not 1 to 4096 printable characters"
     if wrong := _wrong_file(change) if change.kind == "file" else _wrong_command(change):
@@ -225,7 +227,11 @@ def _wrong_command(change: Change) -> str:
 def _wrong_keep(drop_in: Keep) -> str:
     if not _DROP_IN.fullmatch(drop_in.path):
         return "is not a drop-in file with wireproof's name"
-    return "" if is_text(drop_in.text) else "has a text that is too long or has control characters"
+    return (
+        ""
+        if is_text(drop_in.text)
+        else ("has a text that is too long or contains control characters")
+    )
 
 
 _SCHEMA = TunePlan().schema
@@ -233,8 +239,8 @@ _VERSION = TunePlan().version
 
 
 def read_plan(data: bytes, name: str) -> TunePlan:
-    """Parse a plan. Raise ``BadInput`` with the mistake. The host checks again what it may be asked
-    for.
+    """Parse a plan. Raise ``BadInput`` with the mistake. The host checks again whether each change
+    is allowed.
     """
     try:
         plan = decode_json(data, TunePlan)
@@ -242,15 +248,15 @@ def read_plan(data: bytes, name: str) -> TunePlan:
         raise BadInput(f"{name} is not a plan of `wireproof tune plan -o`: {error}.") from error
     if plan.schema != _SCHEMA or plan.version != _VERSION:
         raise BadInput(
-            f"{name} is {plan.schema[:60]} version {plan.version}; {_SCHEMA} version"
-            f" {_VERSION} is required: make the plan again."
+            f"{name} is {plan.schema[:60]} version {plan.version}; {_SCHEMA} version {_VERSION}"
+            " is required: create the plan again."
         )
     names = [host.host for host in plan.hosts]
     if len(set(names)) < len(names):
-        raise BadInput(f"{name} has a host twice: make the plan again.")
+        raise BadInput(f"{name} contains a host twice: create the plan again.")
     for host in plan.hosts:
         if wrong := wrong_in(host):
-            raise BadInput(f"{name}: {wrong}: make the plan again.")
+            raise BadInput(f"{name}: {wrong}: create the plan again.")
     return plan
 
 
@@ -307,7 +313,7 @@ _COARSE = ("gc_min_interval", "base_reachable_time", "retrans_time")
 
 
 def coupled_with(path: str) -> tuple[str, ...]:
-    """Return the files whose values a write to ``path`` may change."""
+    """Return the other files whose values may change with a write to ``path``."""
     for group in _GROUPS:
         if path in group:
             return tuple(other for other in group if other != path)

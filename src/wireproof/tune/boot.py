@@ -1,5 +1,5 @@
-"""Say which files and lines of a host take effect at the next boot, and which of them overrule the
-drop-ins of wireproof. Pure.
+"""Determine the files and lines of a host that take effect at the next boot, and those that
+override wireproof's drop-ins. Pure.
 """
 
 import dataclasses
@@ -28,20 +28,23 @@ FOLDERS = (
     "/etc/security/limits.d/*.conf",
     *(path for kind in boot_files() for path in kind.paths),
 )
-"""Of the distributions' udev rules, only those that may run after wireproof's."""
+"""Only those of the distributions' udev rules that may run after wireproof's rules."""
 _ORDER = {"/etc/security/limits.conf": -1, "/etc/sysctl.conf": 1, "/proc/cmdline": 1}
 """Files that are read before or after all folders."""
 
 
 def read_at_boot(texts: Mapping[str, str]) -> dict[str, str]:
-    """Drop files that are not read: the last of /usr/lib, /run, /etc counts, even if empty."""
+    """Remove files that are not read: for equal names, only the file in the last of /usr/lib, /run,
+    /etc is used, even if it is empty.
+    """
     read = {(kind_of(path), _name(path)): path for path in sorted(texts, key=_folder)}
     return {path: text for path, text in texts.items() if read[kind_of(path), _name(path)] == path}
 
 
 def winning(written: Iterable[FileSetting]) -> dict[str, FileSetting]:
-    """Return what takes effect at the next boot, by place: the last by name, with sysctl.conf and
-    the kernel command line at the end; for tmpfiles.d and systemd-networkd the first by name.
+    """Return the setting that takes effect at the next boot, by place: the last by name, with
+    sysctl.conf and the kernel command line at the end; for tmpfiles.d and systemd-networkd, the
+    first by name.
     """
     by_name = sorted(written, key=lambda setting: _name(setting.file))
     early = [setting for setting in reversed(by_name) if _counts_first(setting.file)]
@@ -67,15 +70,15 @@ _PATTERN = frozenset("*?[")
 
 
 def settings_files() -> tuple[FactRequest, ...]:
-    """Return requests for the files that set something at boot."""
+    """Return requests for the files that set values at boot."""
     files = [FactRequest(kind="file", path=path) for path in FILES]
     globs = [FactRequest(kind="glob", path=path, limit_bytes=65536) for path in FOLDERS]
     return (*files, *globs)
 
 
 def files_of(facts: HostFacts) -> Mapping[str, str]:
-    """Return the texts of the files that are read at boot, by path; "" for one without text, such
-    as a link to /dev/null.
+    """Return the texts of the files that are read at boot, by path; "" for a file without text,
+    such as a link to /dev/null.
     """
     paths = [path for pattern in FOLDERS for path in facts.matching(pattern)]
     answers = {path: facts.file(path) for path in [*FILES, *paths]}
@@ -103,7 +106,7 @@ def unread(facts: HostFacts, ours: Mapping[str, str]) -> list[str]:
 
 
 def overruled(files: Mapping[str, str], ours: Mapping[str, str]) -> dict[str, FileSetting]:
-    """Return, by place, the line that gives it another value than ``ours`` at the next boot.
+    """Return, by place, the line that sets another value than ``ours`` at the next boot.
     ``ours``: texts of wireproof's drop-ins by path, which replace those in ``files``.
     """
     texts = read_at_boot({**files, **ours})

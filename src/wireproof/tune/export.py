@@ -18,7 +18,7 @@ from wireproof.model.tuning import Change, HostPlan, Keep
 
 
 def comment(text: str) -> str:
-    """Return a comment on a single line; characters that could break the line are replaced."""
+    """Return a single-line comment; characters that could break the line are replaced."""
     return "# " + "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
@@ -27,7 +27,7 @@ def head(hosts: Sequence[str], profile: str) -> str:
 
 
 def left_out(plan: HostPlan, changes: Iterable[Change] = ()) -> list[str]:
-    """Return comments for what the form cannot express and for manual steps."""
+    """Return comments for manual steps and for changes that the form cannot express."""
     lines = [comment(f"not possible in this form: {item.id} = {item.value}") for item in changes]
     lines += [
         comment(f"not in this form: {item.id}: {item.display} = {item.wanted}, by its BMC")
@@ -51,7 +51,7 @@ def tuned(plan: HostPlan, hosts: Sequence[str], profile: str) -> str:
 
 
 def _is_other(change: Change) -> bool:
-    """Return whether tuned cannot express the change. It would expand ``${`` in a value as a
+    """Return whether tuned cannot express the change. tuned would expand ``${`` in a value as a
     variable or a function, which can run commands.
     """
     return "${" in change.value or (change.kind != "file" and _net(change) is None)
@@ -159,7 +159,7 @@ def shell(plan: HostPlan, hosts: Sequence[str], profile: str) -> str:
 
 
 def _name_of(steps: Sequence[tuple[list[str], list[str]]]) -> str:
-    """Name the folder for old values, so that scripts do not mix them up."""
+    """Return a name for the folder of old values that is different for each script."""
     return hashlib.sha256(repr(steps).encode()).hexdigest()[:12]
 
 
@@ -186,9 +186,9 @@ def _file_step(number: int, change: Change) -> tuple[list[str], list[str]]:
 
 
 def _coupled(number: int, path: str) -> tuple[list[str], list[str]]:
-    """Keep a coupled file before its partner is written. Restore it after the partner if it still
-    differs. A refusal is not a failure: the kernel rejects a 0 for a value that the partner's write
-    has restored.
+    """Yield lines that keep a coupled file before its partner is written, and restore it after the
+    partner if it still differs. A refusal is not a failure: the kernel rejects a 0 for a value that
+    writing the partner has already restored.
     """
     name, old = shlex.quote(path), f'"$OLD/{number}"'
     undo = f"[ ! -e {old} ] || cmp -s {old} {name} || cat {old} > {name}"
@@ -216,12 +216,12 @@ def _drop_in(number: int, path: str, text: str) -> tuple[list[str], list[str]]:
 
 
 _HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}", re.ASCII)
-"""A name that an inventory pattern reads as a single host."""
+"""A name that Ansible interprets as a single host in an inventory pattern."""
 
 
 def ansible(groups: Sequence[tuple[HostPlan, Sequence[str]]], profile: str) -> str:
     """Return a play for each group of hosts with the same plan. Raise ``BadInput`` for a value that
-    Ansible would take as a template, or a host name that it would take as a pattern.
+    Ansible would interpret as a template, or a host name that it would interpret as a pattern.
     """
     lines = ["---"]
     for plan, hosts in groups:
@@ -289,7 +289,7 @@ def _command(change: Change, name: str) -> Iterator[dict[str, Any]]:
 
 
 def _pattern(change: Change) -> str:
-    """Return what `audit.values.part_of` searches for as a single regular expression."""
+    """Return the search of `audit.values.part_of` as a single regular expression."""
     section = rf"^\s*{re.escape(change.section)}.*?" if change.section else ""
     names = "|".join(re.escape(name) for name in change.key.split("|"))
     return rf"(?ms){section}(?:^|(?<=[\s,]))(?:{names})(?:[ \t]*[:=][ \t]*|[ \t]+)(\S+)"
@@ -312,7 +312,9 @@ def _check(tasks: Sequence[dict[str, Any]]) -> None:
     text = json.dumps([{k: v for k, v in task.items() if k != "when"} for task in tasks])
     for sign in ("{{", "{%", "{#"):
         if sign in text.replace("}}", ""):
-            raise BadInput(f"a value contains {sign!r}, which Ansible would take as a template.")
+            raise BadInput(
+                f"a value contains {sign!r}, which Ansible would interpret as a template."
+            )
 
 
 def _yaml(value: Any, depth: int) -> Iterator[str]:
@@ -340,4 +342,6 @@ FORMS: dict[str, Callable[[HostPlan, Sequence[str], str], str]] = {
     "tmpfiles": tmpfiles,
     "tuned": tuned,
 }
-"""Each takes the plan of a host, the names of all hosts that share it, and the profile."""
+"""Arguments of each: the plan of a host, the names of all hosts with the same plan, and the
+profile.
+"""

@@ -1,8 +1,8 @@
-"""Parse what the configuration files of a host set: sysctl.d, modprobe.d, tmpfiles.d, udev rules,
+"""Parse the settings in a host's configuration files: sysctl.d, modprobe.d, tmpfiles.d, udev rules,
 limits.d, network files, and the kernel command line. Pure.
 
-Of network files, only lines that name an interface or a size are read: keyfiles of NetworkManager
-hold passwords, which `instrument.plan_text` leaves out.
+Of network files, only lines with an interface or a size are read: keyfiles of NetworkManager
+contain passwords, which `instrument.plan_text` leaves out.
 """
 
 import functools
@@ -66,7 +66,7 @@ def mtus_in(path: str, text: str, kind: BootFiles) -> Iterator[tuple[str, str]]:
 
 
 def _of_name(path: str, kind: BootFiles) -> str:
-    """Return the interface in the file's name, or "*": a file that names no interface applies to
+    """Return the interface in the file's name, or "*": a file without an interface name applies to
     every interface of its kind.
     """
     return path.rpartition("/")[2].partition("-")[2] if kind.form == "words" else "*"
@@ -107,8 +107,8 @@ def _stanzas(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _indented(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield values below ``network``, a kind and an interface, from the subset of YAML that people
-    write.
+    """Yield values below ``network``, a kind and an interface, from the commonly used subset of
+    YAML.
     """
     above: list[tuple[int, str]] = []
     for line in text.splitlines():
@@ -137,8 +137,8 @@ _NO_CONDITIONS = (*_NIC_OF_RULE, "ACTION", "SUBSYSTEM")
 @dataclass(frozen=True)
 class FileSetting:
     """``place``: the kernel file that receives ``value`` (or a pattern), the command and key of
-    ethtool, or the limit. ``file``: the file that sets it. ``whom``: for whom, or under which
-    conditions. A larger ``rank`` takes precedence.
+    ethtool, or the limit. ``file``: the file that sets it. ``whom``: the user or the condition to
+    which it applies. A larger ``rank`` takes precedence.
     """
 
     place: str
@@ -163,7 +163,7 @@ def sysctl_path(name: str) -> str:
 
 
 def written_in(file: str, text: str) -> list[FileSetting]:
-    """Return what ``file`` sets, in order; lines of other kinds are skipped."""
+    """Return the settings in ``file``, in order; lines of other kinds are skipped."""
     if kind := boot_files_of(file):
         mtus = mtus_in(file, text, kind)
         return [
@@ -210,8 +210,8 @@ _TMPFILES = re.compile(r"""\s*(["']?)w[-+!=~^$]*\1\s+("[^"]+"|'[^']+'|\S+)(?:\s+
 
 
 def _tmpfiles(lines: Iterable[str]) -> Iterator[FileSetting]:
-    """Yield what the lines ``w`` write. The path may be quoted, the text is the rest of the line
-    (tmpfiles.d(5)).
+    """Yield the settings of the ``w`` lines. The path may be quoted, the text is the rest of the
+    line (tmpfiles.d(5)).
     """
     for line in lines:
         if found := _TMPFILES.fullmatch(line):
@@ -236,7 +236,7 @@ def _limits(lines: Iterable[str]) -> Iterator[FileSetting]:
 
 
 def _rules(lines: Iterable[str]) -> Iterator[FileSetting]:
-    """Yield what udev rules write to interfaces, directly or by ethtool."""
+    """Yield the settings that udev rules write to interfaces, directly or with ethtool."""
     for line in lines:
         words = _RULE.findall(line)
         matched = {name: value for name, sign, value in words if sign == "=="}
@@ -295,13 +295,13 @@ _NO_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufffd]")
 
 
 def is_text(text: str) -> bool:
-    """Return whether a host accepts the whole text as a drop-in."""
+    """Return whether a host accepts the complete text as a drop-in."""
     return len(text.encode("utf-8", "replace")) <= 65536 and not _NO_TEXT.search(text)
 
 
 def key_of(path: str, line: str) -> str:
-    """Return what a line sets; lines with the same key set the same thing, however they
-    are spaced.
+    """Return the key of a line; lines with the same key set the same value, whatever their
+    spacing.
     """
     written = written_in(path, line)
     if len(written) == 1 and not written[0].whom:
@@ -311,7 +311,7 @@ def key_of(path: str, line: str) -> str:
 
 
 def merged(path: str, now: str | None, lines: Iterable[str]) -> str:
-    """Return the text of the drop-in with ``lines``: they replace lines that set the same, others
+    """Return the text of the drop-in with ``lines``: they replace lines with the same key, others
     are appended. All other lines stay unchanged.
     """
     wanted = {key_of(path, line): line for line in lines}
@@ -327,6 +327,6 @@ def merged(path: str, now: str | None, lines: Iterable[str]) -> str:
 
 
 def set_lines(text: str) -> list[str]:
-    """Return the lines of a drop-in that set something."""
+    """Return the lines of a drop-in that set a value."""
     stripped = (line.strip() for line in text.splitlines())
     return [line for line in stripped if line and line[0] not in "#;"]

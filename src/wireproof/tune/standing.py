@@ -27,7 +27,7 @@ from wireproof.model.tuning import (
 from wireproof.tune.boot import files_of, winning
 from wireproof.tune.settings_files import FileSetting, set_lines, written_in
 
-# --- Find what earlier changes left on a host. Pure; nothing is changed.
+# --- Find the remains of earlier changes on a host. Pure; nothing is changed.
 
 TOOLS = {
     "*mlnx*": "MLNX_OFED",
@@ -46,7 +46,7 @@ TOOLS = {
 _OURS = "wireproof"
 _HALF = {
     "applying": "was interrupted while being applied: `wireproof tune revert` undoes it",
-    "partly": "is not fully reverted: `wireproof tune status` shows what differs",
+    "partly": "is not fully reverted: `wireproof tune status` shows the differences",
 }
 
 
@@ -59,7 +59,7 @@ def values_asked(facts: HostFacts, known: Catalogue) -> tuple[FactRequest, ...]:
 
 
 def residue_of(facts: HostFacts, status: HostTuned, known: Catalogue) -> list[ResidueFound]:
-    """Return everything found on a host. ``facts``: answers to the requests of this module and of
+    """Return all remains found on a host. ``facts``: answers to the requests of this module and of
     ``settings_files``.
     """
     residue = [*_drop_ins(facts, status), *_waiting_sets(facts.host, status)]
@@ -79,7 +79,7 @@ def _drop_ins(facts: HostFacts, status: HostTuned) -> Iterator[ResidueFound]:
         if _OURS in _name(path) and path not in kept:
             count = len(set_lines(text))
             sets = f"sets {count} value{'' if count == 1 else 's'}" if text else "has no text here"
-            message = f"it is in no journal; it {sets}"
+            message = f"it is not in any journal; it {sets}"
             yield ResidueFound(host=facts.host, kind="drop-in", place=path, message=message)
 
 
@@ -92,7 +92,7 @@ def _waiting_sets(host: str, status: HostTuned) -> Iterator[ResidueFound]:
         message = _HALF.get(change_set.state, "")
         if change_set.state == "armed" and change_set.timer == "gone":
             message = (
-                "its timer no longer runs and its values are still set: `wireproof tune"
+                "its timer no longer runs but its values are still set: `wireproof tune"
                 " revert` undoes it"
             )
         if message:
@@ -102,7 +102,7 @@ def _waiting_sets(host: str, status: HostTuned) -> Iterator[ResidueFound]:
 
 
 def _of_interest(facts: HostFacts, known: Catalogue) -> list[FileSetting]:
-    """Return the catalogue's settings that files set, and everything that wireproof's files set."""
+    """Return the catalogue's settings that files set, and all settings in wireproof's files."""
     places = {read.file for entry in known.entries.values() for read in entry.setting.reads}
     written = [
         setting for path, text in files_of(facts).items() for setting in written_in(path, text)
@@ -131,7 +131,7 @@ def _differs(facts: HostFacts, known: Catalogue) -> Iterator[ResidueFound]:
             now = None if text is None else " ".join(text.split())
             if now is None or _same(now, setting.value):
                 continue
-            message = f"is {now[:80]!r}; {setting.file} says {setting.value[:80]!r}"
+            message = f"is {now[:80]!r}; {setting.file} sets {setting.value[:80]!r}"
             yield ResidueFound(host=facts.host, kind="differs", place=path, message=message)
 
 
@@ -139,7 +139,9 @@ _FLAGS = {"y": "1", "on": "1", "n": "0", "off": "0"}
 
 
 def _same(now: str, value: str) -> bool:
-    """Compare values: the kernel writes flags as Y and N, and brackets the chosen word."""
+    """Compare values: the kernel prints flags as Y and N, and puts brackets around the chosen
+    word.
+    """
     return (
         now == value
         or f"[{value}]" in now.split()
@@ -194,7 +196,7 @@ def shown_value(change: Change, text: str | None) -> str:
 
 
 def has_value(change: Change, text: str | None) -> bool:
-    """Return whether the wanted value is in force, as the kernel writes it."""
+    """Return whether the wanted value is in force, in the kernel's notation."""
     return text is not None and shown_value(change, text) == " ".join(change.value.split())
 
 
@@ -228,14 +230,14 @@ def moved(plan: HostPlan, facts: HostFacts) -> str:
         now = standing(facts, planned.change)
         if planned.was is not None and now != planned.was:
             was, is_ = shown_value(planned.change, planned.was), shown_value(planned.change, now)
-            return f"{planned.change.id} was {was!r} when the plan was made and is {is_!r} now"
+            return f"{planned.change.id} was {was!r} when the plan was created and is now {is_!r}"
     for kept in plan.keeps:
         try:
             text = text_of_file(facts, kept.keep.path)
         except ValueError as error:
             return f"{kept.keep.path} {error}"
         if text != kept.was:
-            return f"{kept.keep.path} has changed since the plan was made"
+            return f"{kept.keep.path} has changed since the plan was created"
     return ""
 
 
@@ -267,7 +269,7 @@ def waiting(answers: Sequence[HostTuned]) -> tuple[str, tuple[str, ...]]:
     names = sorted({name for name, _ in armed})
     if not names:
         problem = next((f": {host.host}: {host.problem}" for host in answers if host.problem), "")
-        raise BadInput(f"no change set waits to be confirmed{problem or '.'}")
+        raise BadInput(f"no change set is waiting for confirmation{problem or '.'}")
     if len(names) > 1:
         raise BadInput(
             f"{len(names)} change sets are waiting for `tune confirm` "
@@ -278,7 +280,9 @@ def waiting(answers: Sequence[HostTuned]) -> tuple[str, tuple[str, ...]]:
 
 
 _STANDS = ("applied", "rewritten", "kept", "left", "unreadable")
-"""``left`` is neither the old value nor wireproof's: something may have been changed."""
+"""The states of a change that may still be in force; ``left``: the value is neither the old value
+nor wireproof's.
+"""
 _BROKEN_OFF = ("applying", "partly")
 
 

@@ -80,7 +80,7 @@ def named(text: str, known: Catalogue) -> Named:
 
 
 def _check_number(setting: Setting, value: str) -> None:
-    """Refuse words for numbers that the kernel reads; firmware and limits accept words for some."""
+    """Refuse words for numbers that the kernel parses; firmware and limits accept some words."""
     at_once = setting.fix is not None and setting.fix.at_once
     if value and at_once and setting.form == "number" and not _NUMBER.fullmatch(value):
         raise BadInput(f"{setting.id} must be a number, not {value[:100]!r}.")
@@ -103,7 +103,7 @@ _SHOWN = 8
 
 def nowhere(machines: Sequence[Machine], known: Catalogue, asked: Sequence[Named]) -> str:
     """Return a sentence for the first file or instance that is known to be missing on every host;
-    "" if there is none. It is fine if only some hosts have it.
+    "" if there is none. It may be missing on some hosts.
     """
     for request in asked:
         if request.path and all(machine.facts.file(request.path).absent for machine in machines):
@@ -126,7 +126,7 @@ def _no_instance(machines: Sequence[Machine], known: Catalogue, request: Named) 
     near = difflib.get_close_matches(request.instance, there, n=3) or there[:_SHOWN]
     if near:
         listed = ", ".join(f"{request.name}/{label}" for label in near)
-        return f"no host has {request.title}; there is {listed}."
+        return f"no host has {request.title}; the hosts have {listed}."
     if labels:
         return f"no host has {request.title}: {request.name} applies to the host as a whole."
     return f"no host has {request.title}, nor another {request.name}."
@@ -139,7 +139,7 @@ DROP_INS = (
     "/etc/tmpfiles.d/90-wireproof.conf",
     "/etc/udev/rules.d/90-wireproof.rules",
 )
-"""The only files that wireproof writes for good."""
+"""The only files that wireproof writes permanently."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class Wish:
 
     @property
     def id(self) -> str:
-        """The id without blanks: ``mtu/eth1``."""
+        """The id without spaces: ``mtu/eth1``."""
         label = "/".join(self.instance.label.split())
         return f"{self.entry.setting.id}/{label}" if label else self.entry.setting.id
 
@@ -186,7 +186,7 @@ class _HostWishes:
                 yield wish
 
     def _asked(self, name: str, label: str) -> Named | None:
-        """Return the request for this instance; a request that names the instance takes
+        """Return the request for this instance; a request with the instance's name takes
         precedence.
         """
         if not self.asked:
@@ -245,19 +245,19 @@ def _why_not(remedy: Remedy, reading: SettingReading) -> str:
     if "[fixed]" in reading.text:
         return "its driver does not allow changes ([fixed])"
     if remedy.fix.value and not remedy.value:
-        return "its good value depends on a value that could not be read here"
+        return "its recommended value depends on a value that could not be read here"
     return _refused(remedy)
 
 
 def _refused(remedy: Remedy) -> str:
-    """Return why nothing may be written that cannot be undone."""
+    """Return the reason why the value must not be written: it could not be undone."""
     if remedy.command:
         return refused_value(remedy.command, remedy.value)
     return refused(remedy.file, remedy.value) if remedy.file and remedy.fix.at_once else ""
 
 
 def requests_of(wishes: Sequence[Wish]) -> tuple[FactRequest, ...]:
-    """Return requests for other files of a fix, coupled files, and existing drop-ins."""
+    """Return requests for the other files of a fix, coupled files, and existing drop-ins."""
     paths = dict.fromkeys(DROP_INS)
     for wish in wishes:
         remedy = wish.remedy
@@ -270,7 +270,7 @@ def requests_of(wishes: Sequence[Wish]) -> tuple[FactRequest, ...]:
     )
 
 
-# --- Which firmware attributes to change, and to which of the values that the BMC lists.
+# --- Choose the firmware attributes to change, and their new values among those that the BMC lists.
 
 
 _Good = Callable[[str], bool | None]
@@ -278,7 +278,7 @@ _SWITCH = ("Enabled", "Disabled")
 _PAIRS = (("Disabled", "Enabled"), ("Disable", "Enable"), ("Off", "On"), ("No", "Yes"))
 _MOST_LISTED = 8
 _LONGEST_NUMBER = 12
-_UNDO = "wireproof tune revert, which asks for the old value at the next reboot"
+_UNDO = "wireproof tune revert, which requests the old value for the next reboot"
 
 
 @dataclass(frozen=True)
@@ -295,8 +295,8 @@ class FirmwareWish:
 def firmware_wishes(
     machine: Machine, known: Catalogue, profile: Profile, asked: Sequence[Named] = ()
 ) -> list[FirmwareWish]:
-    """Return wishes for the requested firmware settings, or for all that fail. Empty if no BMC
-    supplied the attributes.
+    """Return wishes for the requested firmware settings, or for all settings that fail. Empty if no
+    BMC supplied the attributes.
     """
     if machine.facts.file(BIOS).text is None:
         return []
@@ -314,7 +314,7 @@ def firmware_wishes(
 
 
 def with_attributes(plan: HostPlan, wishes: Sequence[FirmwareWish]) -> HostPlan:
-    """Add to the plan what the BMC is asked for, and drop the manual steps that this replaces."""
+    """Add the requests to the BMC to the plan, and remove the manual steps that they replace."""
     settled = {item.id for item in wishes}
     return msgspec.structs.replace(
         plan,
@@ -331,7 +331,7 @@ def _of(
     names = Names(machine, known, WHOLE, UNKNOWN)
     if len(attributes) != 1 or entry.applies.holds(names) is not True:
         if value:
-            yield FirmwareWish(entry.setting.id, why_not="it is unclear which attribute it is")
+            yield FirmwareWish(entry.setting.id, why_not="it is unclear which attribute this is")
         return
 
     def good(text: str) -> bool | None:
@@ -348,12 +348,16 @@ def _wish(entry: ParsedSetting, attribute: Attribute, good: _Good, value: str) -
         return FirmwareWish(setting.id, why_not=f"{attribute.display} can only be read")
     if wanted is None:
         listed = ", ".join(menu for _, menu in attribute.values[:_MOST_LISTED]) or "none"
-        what = f"{value!r} is not among the" if value else "no single value is right among the"
+        what = (
+            f"{value!r} is not one of the"
+            if value
+            else ("no single value is recommended among the")
+        )
         why = f"{what} values that the BMC lists for {attribute.display} ({listed})"
         why = f"{why}: give {setting.id}=VALUE"
         return FirmwareWish(setting.id, why_not=why)
     if wanted == attribute.later:
-        return FirmwareWish(setting.id, why_not=f"{attribute.display} has that value already")
+        return FirmwareWish(setting.id, why_not=f"{attribute.display} already has that value")
     change = PlannedAttribute(
         id=setting.id,
         attribute=attribute.name,
@@ -369,8 +373,8 @@ def _wish(entry: ParsedSetting, attribute: Attribute, good: _Good, value: str) -
 
 
 def _best(attribute: Attribute, good: _Good) -> Raw | None:
-    """Return the only good value of the list, or the only good value among on and off. None if a
-    person has to choose.
+    """Return the only recommended value in the list, or the only one of on and off; None if the
+    user has to choose.
     """
     right = [name for name, menu in attribute.values if good(menu) is True]
     switch = [name for name, menu in attribute.values if name in right and word(menu) in _SWITCH]
@@ -385,8 +389,8 @@ def _best(attribute: Attribute, good: _Good) -> Raw | None:
 
 
 def _given(attribute: Attribute, text: str) -> Raw | None:
-    """Return the value that ``text`` means: as written, as in the menu, or on and off in the BMC's
-    words. None if the BMC lists other values.
+    """Return the value for ``text``, which is the value itself, its name in the menu, or on or off
+    in the BMC's words; None if the BMC does not list it.
     """
     for name, menu in attribute.values:
         if text in (name, menu) or plain_name(text) == plain_name(menu) or word(menu) == text:

@@ -104,8 +104,8 @@ def audit(
 
     ``only``: settings by name; default: all. ``site``: a TOML file with the site's decisions.
     ``against``: a golden host, a snapshot or a result to compare the hosts with, instead of the
-    catalogue. The result is what ``wireproof audit --json`` prints. Raises ``BadInput`` for options
-    that cannot be used and ``CouldNotMeasure`` if no host responds.
+    catalogue. The result is the document that ``wireproof audit --json`` prints. Raises
+    ``BadInput`` for options that cannot be used and ``CouldNotMeasure`` if no host responds.
     """
     specification = AuditSpecification(
         target=lone_target(options),
@@ -164,9 +164,9 @@ def locate(
     """Find the node, port, link or switch that is slow, from earlier measurements.
 
     ``source``: the folder of a check, or a table of pairs (Parquet or CSV); or ``world``, a
-    synthetic cluster (TOML) of which ``rounds`` are simulated. The result is what ``wireproof
-    locate --json`` prints; nothing is measured. Raises ``BadInput`` for a source that cannot be
-    read.
+    synthetic cluster (TOML) of which ``rounds`` are simulated. The result is the document that
+    ``wireproof locate --json`` prints; nothing is measured. Raises ``BadInput`` for a source that
+    cannot be read.
     """
     return run_locate(
         as_path(source), topology=as_path(topology), world=as_path(world), rounds=rounds

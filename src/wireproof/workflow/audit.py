@@ -71,10 +71,10 @@ _VARIABLES = (
 @dataclass(frozen=True)
 class AuditSpecification:
     """``source``: a snapshot, a folder with a host's files, or a sosreport, instead of the target's
-    hosts. ``only``: IDs of settings, all settings if empty. ``bmc``: how the firmware's settings
-    are read. ``snapshot``: a file that stores what was read. ``site``: a TOML file with the site's
-    decisions. ``against``: a host, or a source or result folder, to compare the hosts with instead
-    of the catalogue. ``at_least``: failures below this severity are waived.
+    hosts. ``only``: IDs of settings, all settings if empty. ``bmc``: options for reading the
+    firmware's settings. ``snapshot``: a file that stores the facts. ``site``: a TOML file with the
+    site's decisions. ``against``: a host, or a source or result folder, to compare the hosts with
+    instead of the catalogue. ``at_least``: failures below this severity are waived.
     """
 
     target: Options = field(default_factory=Options)
@@ -239,7 +239,7 @@ def _answers(
     if specification.source is not None:
         if bmc and bmc.sources:
             raise BadInput(
-                "--from already holds the firmware's settings at that time: leave out --bmc."
+                "--from already contains the firmware's settings from that time: leave out --bmc."
             )
         return facts_of_source(specification.source, known)
     target = resolve_target(specification.target, environment)
@@ -260,8 +260,8 @@ def audit_target(
 ) -> Audit:
     """Audit the hosts of a check for throughput.
 
-    ``run``: the check's run, whose ranks read their own limits; ``snapshot``: where to store what
-    was read. Raises ``CouldNotMeasure`` if no host responds.
+    ``run``: the check's run, whose ranks read their own limits; ``snapshot``: where to store the
+    facts. Raises ``CouldNotMeasure`` if no host responds.
     """
     known = catalogue()
     job = of_ranks(run) if run is not None else None
@@ -284,9 +284,10 @@ def facts_of_target(
     environment: Mapping[str, str],
     job: Mapping[str, tuple[FactFrame, ...]] | None = None,
 ) -> list[Collected]:
-    """Read what the catalogue needs on every host; a host that does not respond gets a problem.
+    """Read the facts that the catalogue needs on every host; a host that does not respond gets a
+    problem.
 
-    ``job``: what processes of a job read about themselves, by host; None: read it here.
+    ``job``: the facts that a job's processes read about themselves, by host; None: read them here.
     """
     wanted = requests(known)
     hosts = hosts_of(target)

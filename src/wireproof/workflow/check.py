@@ -74,7 +74,7 @@ MODEL_DEADLINE_MS, MODEL_BYTES = 300_000, 8192
 def check(
     specification: CheckSpecification, reporter: Reporter, environment: Mapping[str, str]
 ) -> Result:
-    """Measure, prove, locate and judge; the records go where the specification says.
+    """Measure, prove, locate and judge; store the records as specified.
 
     ``environment``: where to look for the allocation of this process. Raises ``BadInput`` before
     anything is started, and ``CouldNotMeasure`` if nothing at all was measured.

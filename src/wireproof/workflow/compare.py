@@ -245,7 +245,7 @@ def _notes(a: Sequence[JudgedRun], b: Sequence[JudgedRun]) -> list[str]:
         for key in (*samples_by_key(a), *samples_by_key(b))
     }
     if absent := [name for name, *of in _FIRST if tuple(of) not in known]:
-        notes.append(f"neither result contains: {', '.join(absent)} (`measure` gives each)")
+        notes.append(f"neither result contains: {', '.join(absent)} (`measure` measures each)")
     return notes
 
 

@@ -162,7 +162,7 @@ def _lie(lab: Lab, folder: Path, seed: int) -> tuple[Session, Target]:
 
 
 def _slow_node(findings: list[Finding]) -> str:
-    """Return the message of the only finding that names the slow port.
+    """Return the message of the only finding about the slow port.
 
     The code that makes the findings does not know which faults were injected.
     """

@@ -1,5 +1,5 @@
-"""Find what works on this machine: capabilities, MPIs (two ranks, one point, bounded), transports
-and their providers.
+"""Test this machine: capabilities, MPIs (two ranks, one point, bounded), transports and their
+providers.
 """
 
 import gzip

@@ -177,7 +177,7 @@ KINDS: tuple[Kind, ...] = (
         "wireproof.results",
         1,
         f"{_LISTS}:Results",
-        "demo, and the others where a result has several parts",
+        "demo, and the others if a result has several parts",
     ),
     Kind("wireproof.scaling", 1, "wireproof.model.history:Scaling", "compare --against"),
     Kind("wireproof.settings", 1, f"{_LISTS}:Settings", "audit --list, audit --explain"),

@@ -98,8 +98,8 @@ def _named(name: str) -> list[Explanation]:
 
 
 def _with_value(text: str) -> list[Explanation]:
-    """Return what is known about NAME in ``NAME=VALUE`` or ``NAME: VALUE``, and the rules that a
-    script with this value of a variable breaks.
+    """Return the entries for NAME in ``NAME=VALUE`` or ``NAME: VALUE``, and the rules that a script
+    with this value of a variable breaks.
     """
     match = _ASSIGNED.fullmatch(" ".join(text.split()))
     if match is None:

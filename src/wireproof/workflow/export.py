@@ -28,7 +28,7 @@ _LARGEST = 256 << 20
 
 
 def default_target(form: Form, folder: Path) -> Path:
-    """Return where a form is written: a file in ``folder``; figures into ``folder`` itself."""
+    """Return the target of a form: a file in ``folder``; for figures, ``folder`` itself."""
     return folder / _DEFAULTS[form] if form in _DEFAULTS else folder
 
 
@@ -42,7 +42,7 @@ def page_of(sections: Sequence[JudgedRun], title: str, home: str = "") -> str:
     from wireproof.report.html.document import document_page
 
     document = run_document(sections, title)
-    if len(sections) == 1:  # the line below the title says what was measured
+    if len(sections) == 1:  # the line below the title describes the measurement
         document = msgspec.structs.replace(document, parts=document.parts[1:])
     return document_page(document, when=when_of(sections), home=home)
 

@@ -220,7 +220,7 @@ def _fresh(answer: Gate, max_age_s: float) -> Gate:
     when = seconds_of(answer.measured)
     if when is None:
         undated = msgspec.structs.replace(answer, measured="")
-        return _no_longer(undated, "the result does not say when it was measured", None)
+        return _no_longer(undated, "the result does not state when it was measured", None)
     age_s = time.time() - when
     if age_s < -SKEW_S:
         return _no_longer(answer, f"the result is from the future ({answer.measured})", age_s)

@@ -1,6 +1,6 @@
 """The facts that a check reads on its hosts besides their settings: a few files, firmware data, and
-the limits and cores of a job's processes, which often differ from those of a login session. Also
-discloses them in a result.
+the limits and cores of a job's processes, which often differ from those of a login session. They
+are also disclosed in a result.
 
 A rank of a check, or a step of the scheduler's job, reads them; otherwise this process reads them,
 or the remote session on the host. The results state which process it was.

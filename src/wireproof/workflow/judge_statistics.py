@@ -176,7 +176,7 @@ class JudgedFile(Generic[Rendered]):
     none. ``statistics``: PSM3 counters of one process, judged with those of its job.
     ``passed_over``: the reason why the file contains nothing to judge, which is not an error.
     ``no_log``: the error is that the file is not a log, judging by its name or content (a README, a
-    picture). ``bug``: the error is a defect of wireproof.
+    picture). ``bug``: the error is a defect in wireproof.
     """
 
     file: str

@@ -69,7 +69,7 @@ class Filter:
 class LintedFile:
     """A file with its findings, or the error that stopped lint.
 
-    ``bug``: the error is a defect of wireproof.
+    ``bug``: the error is a defect in wireproof.
     """
 
     name: str

@@ -55,7 +55,7 @@ _WORD_BYTES = 8
 def measure(
     specification: MeasureSpecification, reporter: Reporter, environment: Mapping[str, str]
 ) -> Result:
-    """Measure, prove and judge; the records go where the specification says.
+    """Measure, prove and judge; store the records as specified.
 
     ``environment`` is searched for the allocation in which wireproof runs. Raises ``BadInput``
     before anything is started, ``CouldNotMeasure`` if nothing was measured.

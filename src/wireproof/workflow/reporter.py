@@ -16,11 +16,11 @@ from wireproof.model.record import Frame
 from wireproof.report.names import clean
 from wireproof.version import version
 
-# --- Reports an unforeseen error: one sentence with its place, the traceback in a file, and
-# never the exit status of a FAIL.
+# --- Report an unforeseen error: a sentence with its place, the traceback in a file, and never the
+# exit status of a FAIL.
 
 BUG = 70
-"""Exit status for a defect of wireproof: EX_SOFTWARE of sysexits.h."""
+"""Exit status for a defect in wireproof: EX_SOFTWARE of sysexits.h."""
 _PACKAGE = "wireproof"
 
 

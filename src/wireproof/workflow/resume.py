@@ -325,8 +325,8 @@ def _private(out: Path, reporter: Reporter, *, change: bool) -> None:
             )
         if status.st_mode & 0o077 and not change:
             raise BadInput(
-                f"the folder {out} is open to others: give it with --out, or make it yours (chmod"
-                " 700)."
+                f"the folder {out} is open to others: give it with --out, or make it private"
+                " (chmod 700)."
             )
         if status.st_mode & 0o077:
             os.fchmod(folder, 0o700)

@@ -184,7 +184,7 @@ def job_target(
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _Job(Options):
-    """The options of a job, the method that follows from them, and where the records go."""
+    """The options of a job, the method derived from them, and the storage of its records."""
 
     method: Method = dataclasses.field(default_factory=Method)
     storage: Storage = dataclasses.field(default_factory=Storage)

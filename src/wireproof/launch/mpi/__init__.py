@@ -1,1 +1,1 @@
-"""The MPIs: how they are found and identified, and the command line of each launcher."""
+"""The MPIs: discovery, identification, and the command line of each launcher."""

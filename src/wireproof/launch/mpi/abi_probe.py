@@ -2,8 +2,8 @@
 ``python -I abi_probe.py LIBRARY``.
 
 A library may crash or print when it is loaded, and two MPIs must never be in the same process.
-Prints a JSON object. ``MPI_Abi_get_version`` counts only with a major version above 0: MPICH 5's
-legacy library exports it and answers -1.
+Prints a JSON object. The answer of ``MPI_Abi_get_version`` is valid only if the major version is
+above 0: MPICH 5's legacy library exports the function and returns -1.
 """
 
 import ctypes

@@ -59,7 +59,7 @@ _MOST_OF_A_PATTERN = 4
 
 
 def _of(family: str) -> list[InstallPlaces]:
-    """Return the places of a family and the common ones; without a family, those of all
+    """Return the places of a family and the common places; without a family, the places of all
     families.
     """
     wanted = "mpich" if family == "debian-mpich" else family
@@ -164,11 +164,11 @@ def _matches(install: MpiInstall, choice: str) -> bool:
 
 
 def choose_mpi(choice: str = "", environment: Mapping[str, str] | None = None) -> MpiInstall:
-    """Return the MPI to use: the first that works, or the first of the family or path named by
+    """Return the MPI to use: the first usable MPI, or the first usable MPI of the family or path in
     ``choice``.
 
-    Raise ``BadInput`` for a path that does not exist, and ``CouldNotMeasure`` that names what was
-    found where.
+    Raise ``BadInput`` for a path that does not exist, and ``CouldNotMeasure`` with the MPIs that
+    were found and the searched folders.
     """
     environment = os.environ if environment is None else environment
     if choice and choice not in FAMILIES:
@@ -195,9 +195,9 @@ def choose_mpi(choice: str = "", environment: Mapping[str, str] | None = None) -
 
 
 def _given(path: Path) -> Iterator[MpiInstall]:
-    """Return the MPI at the user's path. A launcher or a library is used as it is, because Debian
-    has those of several MPIs in the same folder. A launcher that is a script (Intel's mpirun) may
-    start the program of another MPI, so its neighbours decide.
+    """Return the MPI at the user's path. A launcher or a library is used as given, because Debian
+    installs those of several MPIs in the same folder. A launcher that is a script (Intel's mpirun)
+    may start the program of another MPI, so the files next to it decide.
     """
     beside = _installs(("given", folder) for folder in _given_folders(path))
     if path.is_dir():
@@ -218,8 +218,8 @@ def _is_script(path: Path) -> bool:
 
 
 def _of_launcher(launcher: Path) -> Iterator[MpiInstall]:
-    """Return the MPI of a launcher, with the libraries beside it or beside the target
-    of its link.
+    """Return the MPI of a launcher, with the libraries next to it or next to the target of its
+    link.
     """
     prefixes = dict.fromkeys((real_path(launcher.parent), real_path(launcher).parent))
     folders_of = [each for prefix in prefixes for each in _library_folders(prefix / launcher.name)]
@@ -248,7 +248,7 @@ def _nothing_fits(choice: str, seen: list[MpiInstall], environment: Mapping[str,
 
 
 # --- The files that set parameters in addition to the environment. Files of the user and of the
-# current folder change what is measured, and nothing in the environment shows it.
+# current folder affect the measurement, but are not visible in the environment.
 
 _OPENMPI = "openmpi-mca-params.conf"
 _OF_USER = ".openmpi/mca-params.conf"
@@ -272,11 +272,12 @@ def parameters_in_files(
     install: MpiInstall, environment: Mapping[str, str]
 ) -> Iterator[tuple[Path, dict[str, str]]]:
     """Yield each file of the user or of the current folder that sets parameters for the ranks of
-    ``install``, with them as variables: the later takes precedence, a variable before all of them.
+    ``install``, with the parameters as variables: later files take precedence, and variables of the
+    environment over all files.
 
     UCX reads ``ucx.conf`` in the home folder, in ``UCX_CONFIG_DIR`` and in the current folder
-    (`ucs_config_parse_config_files` of openucx/ucx). Raise ``BadInput`` for a file that belongs
-    to another user or that everybody can write: it may name libraries to load.
+    (`ucs_config_parse_config_files` of openucx/ucx). Raise ``BadInput`` for a file that belongs to
+    another user or is writable by everybody: it may name libraries to load.
     """
     homes, folder = _home(environment), environment.get("UCX_CONFIG_DIR", "")
     mca = MPIS[install.family].parameter_files
@@ -288,8 +289,8 @@ def parameters_in_files(
         named = {name: text for name, text in values.items() if prefix or name.startswith("UCX_")}
         if named and others:
             raise BadInput(
-                f"{path} sets {', '.join(sorted(named)[:3])} for the ranks, but it {others}: remove"
-                " it, or start in a folder of yours and with your HOME."
+                f"{path} sets {', '.join(sorted(named)[:3])} for the ranks, but it {others}:"
+                " remove it, or start in a folder that belongs to you and with your HOME."
             )
         if named:
             yield path, named
@@ -301,15 +302,19 @@ def _home(environment: Mapping[str, str]) -> list[Path]:
 
 
 def _read(path: Path, prefix: str) -> tuple[dict[str, str], str]:
-    """Return the values of a file, and why another user decides them ("" if none does)."""
+    """Return the values of a file, and the reason why another user controls them ("" if none
+    does).
+    """
     try:
         with open_regular(real_path(path)) as file:
             data, status = file.read(_LARGEST + 1), os.fstat(file.fileno())
         owners = {path.lstat().st_uid, status.st_uid} - trusted_owners()
     except OSError:
         return {}, ""
-    if len(data) > _LARGEST:  # what is behind that may name libraries
-        raise BadInput(f"{path} is larger than {_LARGEST >> 10} KiB: no file of parameters is.")
+    if len(data) > _LARGEST:  # the rest may name libraries
+        raise BadInput(
+            f"{path} is larger than {_LARGEST >> 10} KiB, too large for a parameter file."
+        )
     text = data.decode("utf-8", "replace")
     lines = (line.partition("#")[0].partition("=") for line in text.splitlines())
     values = {f"{prefix}{name.strip()}": value.strip() for name, equals, value in lines if equals}
@@ -317,4 +322,4 @@ def _read(path: Path, prefix: str) -> tuple[dict[str, str], str]:
         return values, ""
     if owners:
         return values, f"belongs to the user with ID {owners.pop()}"
-    return values, "can be written by everybody" if status.st_mode & stat.S_IWOTH else ""
+    return values, "is writable by everybody" if status.st_mode & stat.S_IWOTH else ""

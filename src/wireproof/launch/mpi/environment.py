@@ -1,7 +1,7 @@
 """The environment of a launch: variables to remove (from other MPIs) and variables to set. Pure.
 
-Sources: reference measurements, proven by NIC counters rather than documentation, of which variable
-affects the path of which MPI.
+Source: reference measurements of the variables that affect the path of each MPI, proven by NIC
+counters rather than by documentation.
 """
 
 import os
@@ -45,7 +45,9 @@ _ALWAYS = (
     "MPIEXEC_",
     "LD_PRELOAD",
 )
-"""Variables of a job in which this process may run, and preloads that would be measured as well."""
+"""Variables of a job in which this process may run, and preloaded libraries that would also be
+measured.
+"""
 _RELEVANT = (
     "UCX_",
     "FI_",
@@ -65,8 +67,8 @@ def clearings(family: Family | None) -> tuple[str, ...]:
 
 
 def effective(command: LaunchCommand, inherited_environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the complete environment: the inherited variables, less ``clear``, with
-    ours on top.
+    """Return the complete environment: the inherited variables without ``clear``, overridden by
+    ours.
     """
     kept = {
         name: value
@@ -82,9 +84,7 @@ def own_environment() -> dict[str, str]:
 
 
 def inherited(command: LaunchCommand, inherited_environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the user's variables that control an MPI and stay in force: they belong in the
-    provenance.
-    """
+    """Return the user's variables that control an MPI and stay in force, for the provenance."""
     return {
         name: value
         for name, value in inherited_environment.items()
@@ -101,16 +101,16 @@ def library_path(request: LaunchRequest) -> dict[str, str]:
 
 
 def psm3_variables(nic: str) -> dict[str, str]:
-    """Return the variables that select the NIC for PSM3. PSM3 reads a name of only hexadecimal
-    digits as a unit number: ``fab0`` would find no NIC. The port of an RDMA device (``mlx5_0:1``)
+    """Return the variables that select the NIC for PSM3. PSM3 interprets a name of only hexadecimal
+    digits as a unit number: ``fab0`` would match no NIC. The port of an RDMA device (``mlx5_0:1``)
     is not part of its name.
     """
     devices = [name.partition(":")[0] for name in rails_of(nic)]
     number = next((name for name in devices if re.fullmatch(r"(0x)?[0-9a-fA-F]+", name)), "")
     if number:
         raise BadInput(
-            f"NIC {number} consists of hexadecimal digits: PSM3 takes that for a number; rename the"
-            " interface."
+            f"NIC {number} consists of hexadecimal digits: PSM3 interprets it as a number; rename"
+            " the interface."
         )
     hal = {} if re.match(r"(mlx|irdma|hfi|bnxt|rxe|roce)", nic) else {"PSM3_HAL": "sockets"}
     chosen = PSM3.of(nic) if is_several(nic) else {"PSM3_NIC": devices[0]} if nic else {}
@@ -118,16 +118,16 @@ def psm3_variables(nic: str) -> dict[str, str]:
 
 
 def provider_nic(request: LaunchRequest, nic: str) -> dict[str, str]:
-    """Return, if libfabric is measured without an MPI, the variables that name the claimed NIC to
-    PSM3; the engine names it to other providers.
+    """Return, if libfabric is measured without an MPI, the variables that select the claimed NIC
+    for PSM3; for other providers, the engine selects it.
     """
     named = request.over == "ofi" and request.fabric == "psm3" and nic
     return psm3_variables(nic) if named else {}
 
 
 def _exchanging(request: LaunchRequest, nic: str) -> dict[str, str]:
-    """Return the variables of an MPI that starts the ranks and carries addresses: it keeps its
-    choice of provider, and no provider is hidden from the measurement.
+    """Return the variables of an MPI that only starts the ranks and exchanges addresses: it keeps
+    its choice of provider, and no provider is hidden from the measurement.
     """
     named = provider_nic(request, nic)
     named.pop("FI_PROVIDER", None)
@@ -136,8 +136,8 @@ def _exchanging(request: LaunchRequest, nic: str) -> dict[str, str]:
 
 
 def _ofi_rails(request: LaunchRequest, nics: str, own: Rails) -> dict[str, str]:
-    """Return libfabric's variables for rails. ``own``: the variables of the MPI, if the MPI
-    stripes.
+    """Return libfabric's variables for rails. ``own``: the variables of the MPI, if the MPI does
+    the striping.
     """
     match request.fabric:
         case "psm3":
@@ -233,28 +233,29 @@ def _ucx_nic(nic: str) -> dict[str, str]:
 
 
 def one_nic(request: LaunchRequest, program: str) -> str:
-    """Return the common NIC of all ranks; ``program`` is the launcher, for the message if the NICs
+    """Return the common NIC of all ranks; ``program``: the launcher, for the error if the NICs
     differ.
     """
     return request.only_nic(
-        f"{program} sets one NIC for all hosts, not {{}}: start by the MPI's own launcher."
+        f"{program} sets one NIC for all hosts, not {{}}: use the MPI's launcher."
     )
 
 
 def placed_evenly(request: LaunchRequest, program: str) -> tuple[int, bool]:
-    """Return the ranks on each host, and whether they are numbered in turn (a b a b) and not host
-    after host (a a b b). Raise ``BadInput`` for any other order.
+    """Return the number of ranks on each host, and whether they are numbered round-robin (a b a b)
+    instead of host by host (a a b b). Raise ``BadInput`` for any other order.
     """
     names = tuple(dict.fromkeys(request.hosts))
     each = len(request.hosts) // len(names)
     if len(set(Counter(request.hosts).values())) > 1:
         raise BadInput(
-            f"{program} starts equally many ranks on each host: give each host equally often."
+            f"{program} starts the same number of ranks on each host: give each host the same"
+            " number of times."
         )
     in_turn = each > 1 and request.hosts == names * each
     if not in_turn and request.hosts != tuple(name for name in names for _ in range(each)):
         raise BadInput(
-            f"{program} numbers ranks host after host or in turns: give the hosts in one of these"
+            f"{program} numbers ranks host by host or round-robin: give the hosts in one of these"
             " orders."
         )
     return each, in_turn

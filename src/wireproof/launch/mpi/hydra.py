@@ -1,5 +1,5 @@
 """The process manager Hydra of MPICH, which also starts the engine without MPI for the tcp
-transport, and that of Intel MPI. Pure.
+transport, and Intel MPI's Hydra. Pure.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ Nic = Callable[[LaunchRequest, str], dict[str, str]]
 CROWDED = {"MPIR_CVAR_POLLS_BEFORE_YIELD": "1"}
 """For shared memory with more ranks than cores: ranks that spin without yielding the core take a
 time slice per message (measured, 4 ranks on 2 cores: half round trip 900 us without, 2 us with).
-Never the heavy yield, which sleeps: 120 us for each message. Sockets are left alone: their polls
+Never the heavy yield, which sleeps: 120 us for each message. Sockets are not changed: their polls
 enter the kernel, where a yield costs a time slice (6 us without, 240 with).
 """
 
@@ -41,8 +41,8 @@ def _variables(environment: dict[str, str], flag: str = "-genv") -> list[str]:
 def hydra_argv(
     request: LaunchRequest, common: dict[str, str], nic: Nic, engine: list[str]
 ) -> list[str]:
-    """Return the arguments of ``mpiexec``: a single block of hosts if they are alike, else a
-    section for each run of ranks.
+    """Return the arguments of ``mpiexec``: a single block if all hosts have the same number of
+    ranks, else a section for each sequence of ranks.
     """
     argv = [str(request.mpi_install.launcher), *_bootstrap(request)]
     argv += ["-wdir", request.folder] if request.folder else []
@@ -78,11 +78,13 @@ _SOCKETS_NOTE = {
 
 
 def sockets(request: LaunchRequest) -> LaunchCommand:
-    """Return the command of the engine without MPI, one per rank: any Hydra gives it rank and size
+    """Return the command of the engine without MPI, one per rank: any Hydra passes it rank and size
     (``PMI_RANK``, ``PMI_SIZE``).
     """
     if not request.meet:
-        raise CouldNotMeasure("this transport needs an address of rank 0's host to meet at.")
+        raise CouldNotMeasure(
+            "this transport needs an address of rank 0's host at which the ranks connect."
+        )
     engine = [*request.rank_argv, *request.meet_argv]
     argv = hydra_argv(request, dict(request.extra), provider_nic, engine)
     return LaunchCommand(
@@ -127,7 +129,7 @@ starves its neighbour.
 
 
 def _intel_settings(request: LaunchRequest) -> dict[str, str]:
-    # Each lab node sees the whole machine, so rank 0 of every node would be pinned to the same
+    # Each lab node sees all cores, so rank 0 of every node would be pinned to the same
     # core.
     lab = {"I_MPI_PIN": "0"} if request.machine_ranks and not request.local else {}
     wired = {"I_MPI_FABRICS": "ofi"} if request.shared_memory is False else {}

@@ -1,4 +1,4 @@
-"""Identify the MPI of a launcher: by ``--version`` of the launcher, the sonames of its libraries,
+"""Identify the MPI of a launcher by ``--version`` of the launcher, the sonames of its libraries,
 and the library's answer.
 """
 
@@ -131,7 +131,7 @@ _MOST_FILES = 4096
 
 @dataclasses.dataclass(frozen=True)
 class LibraryAnswer:
-    """What a library reports about itself without MPI_Init. ``abi_major`` above 0: it has the
+    """A library's report about itself without MPI_Init. ``abi_major`` above 0: it supports the
     standard ABI.
     """
 
@@ -156,7 +156,7 @@ def _bare_environment(folder: Path | None = None) -> dict[str, str]:
 
 
 def ask_library(library: Path) -> LibraryAnswer:
-    """Return version and ABI of an MPI library; ``problem`` says why there is no answer."""
+    """Return version and ABI of an MPI library; ``problem``: the reason if there is no answer."""
     try:
         done = subprocess.run(
             **by_path(probe_argv(library), _bare_environment(library.parent)),
@@ -177,8 +177,8 @@ def ask_library(library: Path) -> LibraryAnswer:
 
 
 def _first_named(text: str, marks: Iterable[tuple[str, Family]]) -> Family | None:
-    """Return the family whose mark occurs first; later text may come from anywhere, such as the
-    builder's host name.
+    """Return the family whose mark occurs first; later text may be unrelated, such as the builder's
+    host name.
     """
     text = text.lower()
     found = [(text.find(mark.lower()), family) for mark, family in marks]
@@ -186,12 +186,12 @@ def _first_named(text: str, marks: Iterable[tuple[str, Family]]) -> Family | Non
 
 
 def family_of_library(version: str) -> Family | None:
-    """Return the family by the text of ``MPI_Get_library_version``."""
+    """Return the family from the text of ``MPI_Get_library_version``."""
     return _first_named(version, ((one.library_says, one.name) for one in MPIS.all()))
 
 
 def family_of_launcher(version: str) -> Family | None:
-    """Return the family by the output of ``mpiexec --version``."""
+    """Return the family from the output of ``mpiexec --version``."""
     marks = ((mark, one.name) for one in MPIS.all() for mark in one.launcher_says)
     return _first_named(version, marks)
 
@@ -231,8 +231,8 @@ def sonames(folders: Iterable[Path]) -> dict[str, Path]:
 
 
 def identify(launcher: Path, origin: str, folders: tuple[Path, ...]) -> MpiInstall | None:
-    """Return the MPI of ``launcher``, whose library is searched in ``folders``; None if it is not a
-    known MPI launcher.
+    """Return the MPI of ``launcher``, with its library from ``folders``; None if it is not a known
+    MPI launcher.
     """
     family = _launcher_family(launcher)
     if family is None:

@@ -1,5 +1,5 @@
-"""The libfabrics of this machine: where they are, what the engine learns from each, and which
-provider an MPI uses.
+"""The libfabric installations of this machine: their paths, their providers as the engine sees
+them, and the provider that an MPI uses.
 """
 
 import re
@@ -21,7 +21,7 @@ USUAL = (
     *("/opt/intel/oneapi/mpi/*/lib", "/opt/intel/oneapi/mpi/*/libfabric/lib"),
     "/opt/intel/oneapi/mpi/*/opt/mpi/libfabric/lib",
 )
-"""Folders in which distributions and vendors install it."""
+"""Folders in which distributions and vendors install libfabric."""
 _BESIDE = (".", "mpich", "../libfabric/lib", "../opt/mpi/libfabric/lib", "../../libfabric/lib")
 """The place of an MPI's libfabric relative to its library's folder."""
 _PATIENCE_S = 30.0
@@ -44,7 +44,7 @@ _LAYERS = ("ofi_", "off_")
 
 
 def library_of(install: MpiInstall) -> Path | None:
-    """Return the libfabric beside an MPI's library; None if there is none."""
+    """Return the libfabric next to an MPI's library; None if there is none."""
     folder = install.library_folder
     if folder is None:
         return None
@@ -76,7 +76,7 @@ def _places(
         yield Path(given), "I_MPI_OFI_LIBRARY"
     for install in installs:
         if found := library_of(install):
-            yield found, f"beside {install.version or install.family}"
+            yield found, f"next to {install.version or install.family}"
     for folder in environment.get("LD_LIBRARY_PATH", "").split(":"):
         if folder.startswith("/"):
             yield Path(folder) / NAME, "LD_LIBRARY_PATH"
@@ -86,10 +86,10 @@ def _places(
 
 
 def ask(engine: Path, path: str, environment: Mapping[str, str]) -> tuple[Listing | None, str, str]:
-    """Return what the library at ``path`` offers, its messages, and why it cannot be used ("" if it
-    can).
+    """Return the providers of the library at ``path``, its messages, and the reason why it cannot
+    be used ("" if it can).
 
-    ``FI_PROVIDER`` is removed, to see everything; libfabric's warnings are requested.
+    ``FI_PROVIDER`` is removed, to list all providers; libfabric's warnings are requested.
     """
     argv = [str(engine), "providers", *(("--libfabric", path) if path else ())]
     variables = {name: value for name, value in environment.items() if name != "FI_PROVIDER"}
@@ -153,7 +153,11 @@ def _provider(
     own = [one for one in offers if one.provider.partition(";")[0] == name]
     good = [one for one in own if one.measurable]
     if not own:
-        here = "in the library, and offers nothing here" if name in registered else "not in it"
+        here = (
+            "in the library, but offers nothing here"
+            if name in registered
+            else ("not in the library")
+        )
         needs = _NEEDS.get(name, "")
         return Provider(
             name=name,
@@ -181,7 +185,7 @@ def _domain(one: Offer) -> str:
 
 _OPENMPI_EXCLUDED = "shm,sockets,tcp,udp,rstream,usnic"
 _SOCKETS_FABRICS = ("TCP-", "UDP-")
-"""PSM3 names a fabric this way if its HAL is kernel sockets."""
+"""PSM3 uses this name for a fabric if its HAL is kernel sockets."""
 
 
 def allowed_by(value: str, provider: str) -> bool:
@@ -199,10 +203,10 @@ def choose_provider(
     needed: Sequence[str],
     environment: Mapping[str, str],
 ) -> ProviderChoice:
-    """Return the provider that the MPI takes, with the reasons. ``listing``: of the libfabric that
-    this MPI loads, None if it has none; ``needed``: the libraries that its own library needs.
-    ``environment``: the variables that ranks inherit, and for Open MPI the parameters of its files
-    as the equivalent variables.
+    """Return the provider that the MPI selects, with the reasons. ``listing``: the providers of the
+    libfabric that this MPI loads, None if it loads none; ``needed``: the libraries that the MPI's
+    library needs. ``environment``: the variables that ranks inherit, and for Open MPI the
+    parameters of its files as the equivalent variables.
     """
     choice = ProviderChoice(mpi=install.title, library=listing.path if listing else "")
     barred = _barred(install.family, needed, environment)
@@ -220,7 +224,7 @@ def choose_provider(
         return ProviderChoice(
             mpi=choice.mpi, library=choice.library, why=[*why, _NOTHING[install.family]]
         )
-    why.append("the first of these is taken")
+    why.append("the first of these is used")
     return ProviderChoice(
         mpi=choice.mpi, library=choice.library, provider=left[0].provider, why=why
     )
@@ -234,7 +238,7 @@ _NOTHING: dict[Family, str] = {
 
 
 def _barred(family: Family, needed: Sequence[str], environment: Mapping[str, str]) -> str:
-    """Return why this MPI does not use libfabric; "" if it does."""
+    """Return the reason why this MPI does not use libfabric; "" if it does."""
     if family == "mpich":
         if not any(name.startswith("libfabric.so") for name in needed):
             return "it is built without libfabric (ch4:ucx)"
@@ -245,7 +249,7 @@ def _barred(family: Family, needed: Sequence[str], environment: Mapping[str, str
     for kind, component in (("pml", "cm"), ("mtl", "ofi")) if family == "openmpi" else ():
         chosen = environment.get(f"OMPI_MCA_{kind}", "")
         if chosen and not allowed_by(chosen, component):
-            return f"{kind} = {chosen[:40]} (a parameter of Open MPI) leaves mtl ofi out"
+            return f"{kind} = {chosen[:40]} (a parameter of Open MPI) excludes mtl ofi"
     return ""
 
 

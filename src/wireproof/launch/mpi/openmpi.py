@@ -33,7 +33,7 @@ def _reach(request: LaunchRequest) -> list[str]:
 
 
 def _prefix(request: LaunchRequest) -> list[str]:
-    """Return the option by which the other hosts find the daemons if login shells there do not know
+    """Return the option with which other hosts find the daemons if login shells there do not know
     the prefix.
     """
     prefix = request.mpi_install.launcher.parent.parent
@@ -42,7 +42,7 @@ def _prefix(request: LaunchRequest) -> list[str]:
 
 
 def _in_sections(request: LaunchRequest, count_option: str) -> list[str]:
-    """Return hosts and program in a section for each run of ranks."""
+    """Return hosts and program in a section for each sequence of ranks."""
     argv: list[str] = []
     hosts = [host for host, _, _ in request.sections()]
     for index, (host, _, count) in enumerate(request.sections()):
@@ -64,8 +64,8 @@ def _placement_prte(request: LaunchRequest) -> list[str]:
 
 
 def prte(request: LaunchRequest) -> LaunchCommand:
-    """Return the command of the engine under ``prterun``, a rank for each entry of the hosts, in
-    their order.
+    """Return the command of the engine under ``prterun``, with a rank for each entry of the hosts,
+    in their order.
     """
     environment = uniform_environment(request, one_nic(request, "prterun"))
     argv = [
@@ -96,7 +96,7 @@ def _daemons(request: LaunchRequest, major: int) -> list[str]:
     if reach.openmpi and not request.agent:
         return ["--mca", "plm", reach.openmpi]
     agent = request.agent or reach.agent
-    # An enclosing allocation would start the daemons itself, but the user named the hosts, so use
+    # An enclosing allocation would start the daemons itself, but the user chose the hosts, so use
     # ssh.
     plm, name = ("ssh", "plm_ssh_agent") if major >= 5 else ("rsh", "plm_rsh_agent")
     return ["--mca", "plm", plm, *(["--mca", name, agent] if agent else [])]
@@ -116,8 +116,8 @@ def _crowding(request: LaunchRequest, major: int) -> list[str]:
 
 
 def _placement(request: LaunchRequest) -> list[str]:
-    """Return hosts and program: equal counts of distinct hosts in a single block, else a section
-    for each run of ranks.
+    """Return hosts and program: a single block for distinct hosts with equal counts, else a section
+    for each sequence of ranks.
     """
     if request.local:
         return ["-np", str(request.size), *request.rank_argv]
@@ -128,7 +128,7 @@ def _placement(request: LaunchRequest) -> list[str]:
     named = ",".join(host if each == 1 else f"{host}:{each}" for host in hosts)
     by = "node" if each == 1 else "slot"
     if request.program:
-        # in the form that people write: a number of processes per resource, a resource for each
+        # in the usual form: a number of processes per resource, a resource for each
         # node
         by = f"ppr:{each}:node"
     placed = ["--host", named, "-np", str(request.size), "--map-by", by]
@@ -154,7 +154,9 @@ def _uniform(request: LaunchRequest, nic: str) -> dict[str, str]:
     return {**{f"OMPI_MCA_{name}": value for name, value in parameters.items()}, **variables}
 
 
-_MCA_NICS = "Open MPI takes one NIC name for all hosts, not {}: give the network as address/length."
+_MCA_NICS = (
+    "Open MPI accepts one NIC name for all hosts, not {}: give the network as address/length."
+)
 
 
 def openmpi(request: LaunchRequest) -> LaunchCommand:
@@ -167,8 +169,8 @@ def openmpi(request: LaunchRequest) -> LaunchCommand:
     environment = {**library_path(request), **variables, **dict(request.extra)}
     argv = [str(request.mpi_install.launcher)]
     argv += ["--allow-run-as-root"] if request.root else []
-    # It would bind rank 0 of every lab node to core 0, and its limit of one rank per core is not
-    # needed.
+    # Open MPI would bind rank 0 of every lab node to core 0, and its limit of one rank per core is
+    # not needed.
     argv += ["--bind-to", "none", *_remote(request, major), *_crowding(request, major), *arguments]
     argv += [
         word for name, value in sorted(environment.items()) for word in ("-x", f"{name}={value}")

@@ -1,7 +1,7 @@
-"""Several NICs for each rank: the variables that make an MPI, or the library below it, use them
-all. Pure.
+"""Several NICs for each rank: the variables with which an MPI, or the library below it, uses all of
+them. Pure.
 
-A variable does not prove what the library did; the port counters do.
+A variable does not prove that the library used the NICs; the port counters do.
 """
 
 import re
@@ -19,8 +19,8 @@ Written = Literal["port", "device", "unit"]
 class Rails:
     """Variables (or MCA parameters) for rails; ``{nics}`` and ``{count}`` are filled in.
 
-    ``written``: how a NIC is named there: as claimed (``mlx5_0:1``), its device alone, or PSM2's
-    number of its unit and port. ``source``: where this is documented.
+    ``written``: the form of a NIC's name there: as claimed (``mlx5_0:1``), its device alone, or
+    PSM2's number of its unit and port. ``source``: where this is documented.
     """
 
     variables: Mapping[str, str]
@@ -34,7 +34,7 @@ class Rails:
         """
         names = rails_of(nics)
         if len(names) > self.most:
-            raise BadInput(f"{len(names)} rails are named, and {self.most} are the most here.")
+            raise BadInput(f"{len(names)} rails are given, but the maximum here is {self.most}.")
         words = ",".join(_WRITTEN[self.written](name) for name in names)
         return {
             name: value.format(nics=words, count=len(names))
@@ -50,7 +50,7 @@ def _unit(nic: str) -> str:
     """Return ``0:1`` of ``hfi1_0`` and of ``hfi1_0:1``."""
     found = re.fullmatch(r"hfi1_([0-9]{1,3})(?::([0-9]{1,3}))?", nic)
     if found is None:
-        raise BadInput(f"NIC {nic} is not an adapter of Omni-Path: name the rails hfi1_0,hfi1_1.")
+        raise BadInput(f"NIC {nic} is not an Omni-Path adapter: give the rails as hfi1_0,hfi1_1.")
     return f"{found.group(1)}:{found.group(2) or 1}"
 
 
@@ -116,7 +116,7 @@ _PAIRS = ("-genv", "-env", "--mca")
 
 
 def told_in(argv: Sequence[str], environment: Mapping[str, str]) -> dict[str, str]:
-    """Return what a launch has set for the MPI about its NICs: by variables, or by options of the
+    """Return the settings of a launch for the MPI's NICs: from variables, or from options of the
     launcher (``-genv NAME VALUE``, ``-x NAME=VALUE``, ``--mca name value``).
     """
     pairs = dict(environment)

@@ -1,1 +1,1 @@
-"""Slurm, PBS, LSF, Flux: the allocation of this process, and how ranks are started there."""
+"""Slurm, PBS, LSF, Flux: the allocation of this process, and the start of ranks in it."""

@@ -42,7 +42,7 @@ def _options(request: LaunchRequest, environment: dict[str, str]) -> list[str]:
         f"--requires=host:{fold_hosts(hosts)}",
     ]
     options += ["--taskmap=cyclic"] if in_turn else []
-    # Flux does not choose the cores of a task by the NIC; the engine reports where it ran.
+    # Flux does not choose a task's cores by the NIC; the engine reports the cores on which it ran.
     options += ["-o", "cpu-affinity=off"]
     if MPIS[request.mpi_install.family].pmi == "pmix":
         # Open MPI 5 needs PMIx (the plugin of the project flux-pmix); 4 also accepts it. Others use
@@ -53,8 +53,8 @@ def _options(request: LaunchRequest, environment: dict[str, str]) -> list[str]:
 
 
 def flux(request: LaunchRequest) -> LaunchCommand:
-    """Return the command of the engine by ``flux run`` (standard input only to rank 0, unbuffered
-    output), or by the MPI's launcher.
+    """Return the command of the engine under ``flux run`` (standard input only to rank 0,
+    unbuffered output), or under the MPI's launcher.
     """
     family = request.mpi_install.family
     if request.starter != "scheduler":
@@ -62,14 +62,14 @@ def flux(request: LaunchRequest) -> LaunchCommand:
     environment = uniform_environment(request, one_nic(request, "flux run"))
     argv = ["flux", "run", "--unbuffered", "--input=0", *_options(request, environment)]
     argv += request.rank_argv
-    note = "Flux numbers the hosts in its own order: the engine says which rank ran where"
+    note = "Flux numbers the hosts in its own order: the engine reports the host of each rank"
     return request.started("flux", argv, environment, clear=clearings(family), notes=(note,))
 
 
 def _detect(environment: Mapping[str, str], ask: Ask) -> Allocation | None:
-    """Return the allocation. A batch or alloc job is an instance of its own (``FLUX_URI``), named
-    by ``FLUX_ENCLOSING_ID``; a task of the system's instance has only the id of its job. In an
-    instance without an id all its hosts belong to us.
+    """Return the allocation. A batch or alloc job is a separate instance (``FLUX_URI``), whose id
+    is in ``FLUX_ENCLOSING_ID``; a task of the system's instance has only the id of its job. In an
+    instance without an id, all hosts belong to us.
     """
     if not environment.get("FLUX_URI") and not environment.get("FLUX_JOB_ID"):
         return None
@@ -82,13 +82,13 @@ def _detect(environment: Mapping[str, str], ask: Ask) -> Allocation | None:
     for argv in questions:
         text = ",".join(ask(argv, environment).split())
         if text:
-            hosts = hosts_in(text, f"what `{' '.join(argv[:3])}` printed")
+            hosts = hosts_in(text, f"the output of `{' '.join(argv[:3])}`")
             return Allocation(scheduler="flux", job=enclosing or task, hosts=hosts)
     if environment.keys() & {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"}:
-        return None  # left over from the place where the job was submitted
+        return None  # inherited from the shell that submitted the job
     raise BadInput(
-        "FLUX_URI or FLUX_JOB_ID is set, but `flux resource list` names no hosts: put flux on PATH,"
-        " or unset them."
+        "FLUX_URI or FLUX_JOB_ID is set, but `flux resource list` prints no hosts: put flux on"
+        " PATH, or unset them."
     )
 
 

@@ -32,7 +32,7 @@ from wireproof.model.errors import BadInput
 
 
 def lsf(request: LaunchRequest) -> LaunchCommand:
-    """Return the command of the MPI's launcher over ``blaunch``; for Open MPI by ``jsrun`` if that
+    """Return the command of the MPI's launcher over ``blaunch``; for Open MPI, of ``jsrun`` if that
     is the agent (few sites have it).
     """
     if PurePath(request.agent).name == "jsrun":
@@ -42,14 +42,12 @@ def lsf(request: LaunchRequest) -> LaunchCommand:
 
 
 def _jsrun(request: LaunchRequest) -> LaunchCommand:
-    """Return the command with a resource set for each host, with all its cores. jsrun gives
-    standard input to the first task and takes no host names: it fills the job's hosts in its own
-    order.
+    """Return the command with a resource set of all cores for each host. jsrun passes standard
+    input to the first task and accepts no host names: it fills the job's hosts in its own order.
     """
     if request.mpi_install.family != "openmpi":
         raise BadInput(
-            "jsrun starts Open MPI and its relatives only: leave --launcher out, and blaunch is"
-            " used."
+            "jsrun starts only Open MPI and MPIs based on it: leave out --launcher to use blaunch."
         )
     each, in_turn = placed_evenly(request, "jsrun")
     environment = uniform_environment(request, one_nic(request, "jsrun"))
@@ -61,7 +59,7 @@ def _jsrun(request: LaunchRequest) -> LaunchCommand:
     argv += [
         word for name, value in sorted(environment.items()) for word in ("--env", f"{name}={value}")
     ]
-    note = "jsrun chooses among the job's hosts itself: the engine says which rank ran where"
+    note = "jsrun chooses among the job's hosts itself: the engine reports the host of each rank"
     argv += request.rank_argv
     return request.started("jsrun", argv, environment, clear=clearings("openmpi"), notes=(note,))
 

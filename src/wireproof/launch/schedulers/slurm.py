@@ -1,9 +1,9 @@
-"""Slurm: by srun, or by the MPI's launcher with Slurm starting its daemons, depending on what is
-available. Pure.
+"""Slurm: start ranks with srun, or with the MPI's launcher, whose daemons Slurm starts, depending
+on which is available. Pure.
 
 Options according to srun(1) of 20.11 to 24.05. ``--nodelist`` with ``--distribution=arbitrary``
-keeps order and repeats of the names (tried with 22.05), so that rank i runs on host i and a host
-named twice gets two ranks; with any other distribution Slurm sorts the nodes.
+keeps the order and repetitions of the names (tested with 22.05), so that rank i runs on host i and
+a host that occurs twice gets two ranks; with any other distribution Slurm sorts the nodes.
 """
 
 import dataclasses
@@ -54,13 +54,14 @@ CONFIGURATION = (
     "/etc/slurm-llnl/slurm.conf",
     "/run/slurm/conf/slurm.conf",
 )
-"""Paths of the configuration on a Slurm node; the last one if the controller provides it."""
+"""Paths of the configuration on a Slurm node; the last is used if the controller provides it."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Slurm:
-    """The state of Slurm. ``states``: by node; ``jobs``: the current jobs on each node; ``ours``:
-    the job of this process, "" for none; ``alone``: it does not share its nodes.
+    """The state of Slurm. ``states``: the state of each node; ``jobs``: the current jobs on each
+    node; ``ours``: the job of this process, "" for none; ``alone``: that job does not share its
+    nodes.
     """
 
     states: Mapping[str, NodeState] = dataclasses.field(default_factory=dict)
@@ -69,7 +70,7 @@ class Slurm:
     alone: bool = False
 
     def refusals(self, hosts: Iterable[str]) -> dict[str, str]:
-        """Return, for each host, why it must not be changed."""
+        """Return the reason why each host must not be changed, by host."""
         found = {host: self._refusal(host) for host in hosts}
         return {host: why for host, why in found.items() if why}
 
@@ -81,25 +82,27 @@ class Slurm:
         if self.ours in jobs:
             return self._shared(node, jobs)
         if jobs:
-            return f"job {min(jobs)} of Slurm runs on it: wait until it ends, or drain the node"
+            return f"Slurm job {min(jobs)} runs on it: wait until the job ends, or drain the node"
         if node.state.startswith(_OUT_OF_SERVICE):
             return ""
         return (
-            f"Slurm has it as {node.state} and may start a job on it: drain it, or work inside a"
-            " job that has it exclusively"
+            f"its state in Slurm is {node.state}, so Slurm may start a job on it: drain it, or"
+            " run inside a job that has it exclusively"
         )
 
     def _shared(self, node: NodeState, jobs: frozenset[str]) -> str:
         others = sorted(jobs - {self.ours})
         if others:
-            return f"job {others[0]} of Slurm runs on it beside ours"
+            return f"Slurm job {others[0]} also runs on it"
         if self.alone or node.state.startswith("allocated"):
             return ""
         return f"job {self.ours} does not have it exclusively: request the job with --exclusive"
 
 
 def jobs_argv() -> list[str]:
-    """Return ``squeue`` for all jobs that are on nodes now, including ending ones."""
+    """Return the ``squeue`` command for all jobs that are now on nodes, including jobs that are
+    completing.
+    """
     states = "--states=RUNNING,COMPLETING,SUSPENDED,STOPPED,CONFIGURING"
     return ["squeue", "--noheader", states, "--format=%A|%N"]
 
@@ -166,7 +169,7 @@ _STEP_MARKS = (
     "SLURM_WAIT",
     "SLURM_TIMELIMIT",
 )
-"""Variables of an enclosing step, and of other steps: srun treats them as options, above all
+"""Variables of an enclosing step, and of other steps, which srun treats as options, in particular
 SLURM_HOSTFILE.
 """
 _SHARED = {"SLURM_OVERLAP": "1"}
@@ -174,7 +177,8 @@ _SHARED = {"SLURM_OVERLAP": "1"}
 with the enclosing step.
 """
 _OWN_STEPS = {**_SHARED, "SLURM_CPU_BIND": "none"}
-"""For the srun inside an MPI's launcher: a daemon bound to one core would keep all its ranks there.
+"""For the srun inside an MPI's launcher: a daemon bound to one core would keep all its ranks on
+that core.
 """
 
 
@@ -205,11 +209,13 @@ def _placement(request: LaunchRequest) -> list[str]:
     return [f"--nodelist={fold_hosts(request.hosts)}", "--distribution=arbitrary"]
 
 
-_SRUN_NICS = "srun gives all ranks one environment, and the NICs are {}: use --launcher mpi."
+_SRUN_NICS = (
+    "srun sets the same environment for all ranks, but the NICs are {}: use --launcher mpi."
+)
 
 
 def _srun_environment(request: LaunchRequest, family: Family | None) -> dict[str, str]:
-    """Return the variables for what the MPI's launcher would be given as options."""
+    """Return the variables that correspond to options of the MPI's launcher."""
     if family is None:
         named = provider_nic(request, request.only_nic(_SRUN_NICS)) if request.over else {}
         return {**library_path(request), **named, **dict(request.extra), **_SHARED}
@@ -221,7 +227,7 @@ def _by_own_launcher(request: LaunchRequest) -> LaunchCommand:
         raise BadInput("the engine without MPI is started by srun under Slurm.")
     mpi = MPIS[request.install.family]
     job = {name: value for name, value in request.extra if name.startswith("SLURM_")}
-    if request.job:  # without it the launcher's srun would request a separate job, and wait
+    if request.job:  # otherwise the launcher's srun would request a separate job and wait for it
         job |= dict.fromkeys(("SLURM_JOB_ID", "SLURM_JOBID"), request.job)
     kept = {name: value for name, value in request.extra if name not in (*job, mpi.pmi_variable)}
     extra = {**mpi.placed, **kept}
@@ -236,8 +242,8 @@ def _by_own_launcher(request: LaunchRequest) -> LaunchCommand:
 
 
 def slurm(request: LaunchRequest) -> LaunchCommand:
-    """Return the command of the ranks of ``request`` in a Slurm job: by srun (``starter``
-    ``scheduler``) or the MPI's launcher (``mpi``). The usual plugin is the protocol of the MPI.
+    """Return the command of the ranks of ``request`` in a Slurm job: srun (``starter``
+    ``scheduler``) or the MPI's launcher (``mpi``). The default plugin is the protocol of the MPI.
     """
     if request.starter == "mpi" and not request.meet:
         return _by_own_launcher(request)
@@ -267,9 +273,9 @@ def _end(environment: Mapping[str, str], name: str) -> float | None:
 
 
 def _detect(environment: Mapping[str, str], _ask: Ask) -> Allocation | None:
-    """Return the allocation (sbatch(1), salloc(1)). ``SLURM_JOB_NODELIST`` is that of the whole
-    job, also in a task of a step; the older name without JOB is that of the step there, and is read
-    second.
+    """Return the allocation (sbatch(1), salloc(1)). ``SLURM_JOB_NODELIST`` contains the nodes of
+    the whole job, also in a task of a step; the older name without JOB contains only those of the
+    step, and is read second.
     """
     job = job_id(environment, "SLURM_JOB_ID") or job_id(environment, "SLURM_JOBID")
     if not job:
@@ -284,7 +290,7 @@ def _detect(environment: Mapping[str, str], _ask: Ask) -> Allocation | None:
         )
     notes: tuple[str, ...] = ()
     if environment.get("SLURM_HET_SIZE", "1") not in ("", "0", "1"):
-        notes = ("a job with several components: only the nodes of the first are used",)
+        notes = ("heterogeneous job: only the nodes of its first component are used",)
     return Allocation(
         scheduler="slurm",
         job=job,
@@ -302,8 +308,8 @@ def _check_task(environment: Mapping[str, str]) -> None:
     task = environment.get("SLURM_PROCID", "")
     if (whole(task) or 0) > 0 and environment.get("SLURM_STEP_NUM_TASKS", "1") != "1":
         raise BadInput(
-            f"this is task {task} of a job step: start wireproof once in the job (without srun, or"
-            " srun -n 1); it starts the ranks on the nodes by itself."
+            f"this is task {task} of a job step: start wireproof once in the job (without srun,"
+            " or with srun -n 1); it starts the ranks on the nodes."
         )
 
 
@@ -323,8 +329,8 @@ _REACH = Reach(hydra=("-launcher", "slurm"), openmpi="slurm", prte="slurm")
 
 
 def _step(job: str, host: str) -> list[str]:
-    """Return the step of a process with the job's limits and all its cores there. An inherited host
-    file would move it.
+    """Return the srun command of a process with the job's limits and all its cores on a host. An
+    inherited host file would place it on another host.
     """
     shared = [f"{name}={value}" for name, value in _SHARED.items()]
     srun = ["srun", f"--jobid={job}", "--nodes=1", "--ntasks=1", f"--nodelist={host}"]

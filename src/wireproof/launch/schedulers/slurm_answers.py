@@ -1,7 +1,8 @@
-"""Read Slurm's answers: states of jobs and nodes, refusals, and why a job has ended. Pure.
+"""Read Slurm's answers: states of jobs and nodes, refusals, and the reason for the end of a job.
+Pure.
 
 According to the manuals of 22.05 to 24.05 (squeue(1), sinfo(1), scontrol(1)); the messages of
-refusals are those of Slurm 22.05 as it ran here.
+refusals were observed with Slurm 22.05.
 """
 
 import dataclasses
@@ -17,8 +18,8 @@ _LONGEST = 300
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class JobState:
-    """A job in the queue: Slurm's state and reason, the expected start ("" if unknown), the wait so
-    far.
+    """A job in the queue: Slurm's state and reason, the expected start ("" if unknown), the waiting
+    time so far.
     """
 
     job: str
@@ -44,14 +45,14 @@ class JobInfo:
 
 
 def _plain(text: str) -> str:
-    """Return a printable, bounded line of foreign text."""
+    """Return a printable, bounded line of untrusted text."""
     return "".join(letter if letter.isprintable() else "?" for letter in " ".join(text.split()))[
         :_LONGEST
     ]
 
 
 def parse_queue(text: str, job: str, waited_s: float = 0.0) -> JobState | None:
-    """Return the state that ``queue_argv`` printed, None if the job is not in the queue."""
+    """Parse the output of ``queue_argv``; return the state, None if the job is not in the queue."""
     for line in text.splitlines()[:16]:
         parts = line.strip().split("|")
         if len(parts) >= 3 and parts[0].isupper():
@@ -83,7 +84,7 @@ def _moment(text: str) -> float | None:
 
 
 def parse_job(text: str) -> JobInfo | None:
-    """Return the job that ``job_argv`` printed, None if there is none. An impossible node list
+    """Parse the output of ``job_argv``; return the job, None if there is none. An invalid node list
     becomes empty.
     """
     fields: dict[str, str] = {}
@@ -124,7 +125,7 @@ _UNUSABLE = (
 
 
 def parse_node_states(text: str) -> dict[str, NodeState]:
-    """Return each node that ``node_states_argv`` printed, once; other lines are skipped.
+    """Parse the output of ``node_states_argv``; return each node once. Other lines are skipped.
 
     A state that ends in ``*`` belongs to a node that does not answer; ``~#!%@$^-`` are marks of
     power and reservation.
@@ -151,12 +152,12 @@ _HOPELESS = {
     "PartitionTimeLimit": "requests more time than the partition allows: give a shorter time limit",
     "PartitionNodeLimit": "requests more nodes than the partition allows: request fewer",
     "PartitionConfig": "requests more nodes or time than the partition has: request less",
-    "BadConstraints": "requests a feature that no node has: omit the constraint",
-    "InvalidAccount": "names an account that is not valid: give another with --account",
-    "InvalidQOS": "names a quality of service that is not valid: give another with --qos",
-    "ReservationDeleted": "names a reservation that no longer exists: omit it",
+    "BadConstraints": "requests a feature that no node has: leave out the constraint",
+    "InvalidAccount": "uses an invalid account: give another with --account",
+    "InvalidQOS": "uses an invalid quality of service: give another with --qos",
+    "ReservationDeleted": "uses a reservation that no longer exists: leave it out",
 }
-"""Reasons that waiting does not resolve: Slurm queues such a job unless the site sets
+"""Reasons for which a job never starts: Slurm queues the job anyway unless the site sets
 EnforcePartLimits.
 """
 
@@ -201,7 +202,7 @@ _REVOKED = re.compile(
 
 
 def refusal(stderr: str, what: str = "the job") -> WireproofError:
-    """Return an error that quotes Slurm in a sentence: ``BadInput`` if the request is at fault,
+    """Return an error with Slurm's message in a sentence: ``BadInput`` if the request is at fault,
     else ``CouldNotMeasure``.
     """
     lines = [_plain(_NOISE.sub("", line.strip())) for line in stderr[: 1 << 16].splitlines()]
@@ -238,9 +239,10 @@ _ENDS = {
 
 
 def why_ended(info: JobInfo) -> str:
-    """Return a sentence for a job that no longer runs, "" while it runs or waits.
+    """Return a sentence about a job that no longer runs, "" while it runs or waits.
 
-    Inside its batch script an ending job is COMPLETING, and only the reason says why.
+    Inside its batch script, the state of an ending job is COMPLETING, and only Slurm's reason shows
+    why.
     """
     state = info.state.split("+")[0]
     if state == "COMPLETING":
@@ -249,8 +251,8 @@ def why_ended(info: JobInfo) -> str:
         else:
             said = f" (Slurm: {info.reason})" if info.reason not in ("", "None") else ""
             return (
-                f"Slurm ends job {info.job} before its time{said}: cancelled, preempted, or a node"
-                " failed."
+                f"Slurm ends job {info.job} before its time limit{said}: it was cancelled or"
+                " preempted, or a node failed."
             )
     text = _ENDS.get(state)
     return f"job {info.job} {text.format(limit=info.limit)}." if text else ""

@@ -29,9 +29,9 @@ class JobRequest:
     """A job to request. ``nodes`` 0: as many as ``hosts``. ``limit_s`` 0: the limit of the
     partition.
 
-    ``wait_s``: how long to wait in the queue, ``poll_s``: how often its state is read. ``extra``:
-    options of the site for salloc and sbatch. ``through``: argv before every command, a program
-    that runs the rest (a lab's ``enter``).
+    ``wait_s``: maximum time in the queue, ``poll_s``: interval between readings of its state.
+    ``extra``: options of the site for salloc and sbatch. ``through``: argv in front of every
+    command, of a program that runs the rest (a lab's ``enter``).
     """
 
     nodes: int = 0
@@ -53,16 +53,16 @@ class JobRequest:
 
 
 def check_request(request: JobRequest) -> None:
-    """Raise ``BadInput`` for values that cannot be options of salloc; no value may become another
-    option.
+    """Raise ``BadInput`` for values that salloc's options do not accept; no value may become
+    another option.
     """
     _check_amounts(request)
     for what in ("partition", "account", "qos", "reservation", "constraint", "name"):
         value = getattr(request, what)
         if value and _WORD.fullmatch(value) is None:
             raise BadInput(
-                f"the {what} {value[:60]!r} is not a name in Slurm: use letters, digits and _ . , -"
-                " without spaces."
+                f"the {what} {value[:60]!r} is not a valid name in Slurm: use letters, digits and"
+                " _ . , - without spaces."
             )
     for word in request.extra:
         if not word.startswith("-") or not word.isprintable():
@@ -74,12 +74,12 @@ def _check_amounts(request: JobRequest) -> None:
         raise BadInput(f"{request.nodes} nodes cannot be requested: give 1 to {_MOST_NODES}.")
     if request.hosts and request.nodes > len(request.hosts):
         raise BadInput(
-            f"{request.nodes} nodes are wanted and only {len(request.hosts)} are named: name more,"
-            " or none."
+            f"{request.nodes} nodes are requested but only {len(request.hosts)} are listed: list"
+            " more, or none."
         )
     if not 0 <= request.limit_s <= _LONGEST_LIMIT_S:
         raise BadInput(
-            f"a time limit of {request.limit_s:g} s cannot be requested: give up to a year."
+            f"a time limit of {request.limit_s:g} s cannot be requested: give at most a year."
         )
     if not 1 <= request.ranks_per_node <= 4096:
         raise BadInput(
@@ -109,8 +109,8 @@ def job_options(request: JobRequest) -> list[str]:
 
 
 def salloc_argv(request: JobRequest, held: Sequence[str] = ()) -> list[str]:
-    """Return ``salloc`` for the request. ``held``: the command that holds the job; without it
-    ``--no-shell`` is used, and the job stays.
+    """Return the ``salloc`` command for the request. ``held``: the command that holds the job;
+    without it, ``--no-shell`` is used and the job continues.
     """
     options = job_options(request)
     return ["salloc", *options, *(held or ["--no-shell"])]
@@ -136,8 +136,8 @@ def job_argv(job: str) -> list[str]:
 
 
 def node_states_argv(hosts: Sequence[str] = ()) -> list[str]:
-    """Return ``sinfo`` for ``hosts``; for all nodes if the list would be too long for
-    an argument.
+    """Return the ``sinfo`` command for ``hosts``, or for all nodes if the list would be too long
+    for an argument.
     """
     argv = ["sinfo", "--noheader", "--Node", "--format=%N|%T|%E"]
     return [*argv, f"--nodes={','.join(hosts)}"] if 0 < len(hosts) <= 1000 else argv
@@ -149,7 +149,8 @@ def _checked(job: str) -> str:
     return job
 
 
-# --- How this Slurm can start an MPI: by srun with one of its plugins, or by the MPI's launcher.
+# --- The ways in which this Slurm can start an MPI: srun with one of its plugins, or the MPI's
+# launcher.
 
 
 _PLUGIN = re.compile(r"[a-z][a-z0-9_]{0,31}", re.ASCII)
@@ -174,9 +175,9 @@ class SlurmFound:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SlurmOption:
-    """A way to start the ranks: by srun (``starter`` ``scheduler``) with ``plugin``, or by the
-    MPI's launcher; ``why``. ``in_job_order`` as in ``LaunchRequest``: then Slurm tells the MPI
-    which ranks share a node, which it does not for an arbitrary distribution (Intel MPI: no shared
+    """A way to start the ranks: srun (``starter`` ``scheduler``) with ``plugin``, or the MPI's
+    launcher; ``why``: the reason. ``in_job_order`` as in ``LaunchRequest``: Slurm then informs the
+    MPI which ranks share a node; with an arbitrary distribution it does not (Intel MPI: no shared
     memory between two ranks of a node).
     """
 
@@ -202,11 +203,13 @@ def _pmix(found: SlurmFound) -> str:
 
 
 def _by_srun(mpi: Mpi | None, found: SlurmFound) -> SlurmOption | str:
-    """Return srun for an MPI (None: the engine without MPI), or why it cannot be used."""
-    offered = ", ".join(found.plugins) or "nothing that could be asked for"
+    """Return srun for an MPI (None: the engine without MPI), or the reason why it cannot be
+    used.
+    """
+    offered = ", ".join(found.plugins) or "no plugin list"
     if mpi is None:
         return SlurmOption(
-            starter="scheduler", plugin="none", why="the engine without MPI only needs its number"
+            starter="scheduler", plugin="none", why="the engine without MPI needs only its rank"
         )
     pmix = mpi.pmi == "pmix"
     speaks = f"{mpi.title} speaks {'PMIx' if pmix else 'PMI-2'}"
@@ -217,8 +220,8 @@ def _by_srun(mpi: Mpi | None, found: SlurmFound) -> SlurmOption | str:
         return SlurmOption(starter="scheduler", plugin=plugin, why=f"{speaks}, and srun offers it")
     if not found.pmi2_library:
         return (
-            f"{mpi.title} needs Slurm's libpmi2.so ({mpi.pmi_variable}) under srun, and it was not"
-            " found"
+            f"{mpi.title} needs Slurm's libpmi2.so ({mpi.pmi_variable}) under srun, but it was"
+            " not found"
         )
     return SlurmOption(
         starter="scheduler",
@@ -235,21 +238,23 @@ def slurm_options(
     job_hosts: Sequence[str] = (),
     wanted: Starter | None = None,
 ) -> tuple[SlurmOption, ...]:
-    """Return how ``request`` can be started under Slurm, best first; each option is the fallback if
-    the one before it does not start.
+    """Return the ways to start ``request`` under Slurm, best first; each option is the fallback for
+    the option before it.
 
-    srun comes first: Slurm accounts, limits and ends its steps. ``wanted`` puts a kind first.
-    ``job_hosts``: all nodes of the job in Slurm's order. An MPI's launcher uses its hosts in that
-    order, whatever its options say, so it cannot serve another order (seen with Open MPI 4, MPICH 4
-    and 5, Intel MPI 2021). Raise ``BadInput`` if nothing can start it.
+    srun comes first, because Slurm accounts for, limits and ends its steps. ``wanted`` puts a kind
+    first. ``job_hosts``: all nodes of the job in Slurm's order. An MPI's launcher uses its hosts in
+    that order regardless of its options, so it does not support another order (observed with Open
+    MPI 4, MPICH 4 and 5, Intel MPI 2021). Raise ``BadInput`` if no launcher can start the request.
     """
     mpi = MPIS[request.install.family] if request.install and not request.meet else None
     ordered = _in_order(request.hosts, job_hosts)
     chosen = _by_srun(mpi, found)
     nics = request.claimed_nics
     if (mpi is None or mpi.pmi != "pmix") and len(nics) > 1:
-        chosen = f"the hosts' NICs have different names ({', '.join(nics[:4])}), and srun sets one"
-    why = chosen if isinstance(chosen, str) else f"should {chosen.name} not start"
+        chosen = (
+            f"the hosts' NICs have different names ({', '.join(nics[:4])}), but srun sets only one"
+        )
+    why = chosen if isinstance(chosen, str) else f"in case {chosen.name} does not start"
     options = []
     if isinstance(chosen, SlurmOption):
         even = bool(job_hosts) and ordered and len(set(Counter(request.hosts).values())) <= 1
@@ -259,14 +264,14 @@ def slurm_options(
         options = [own, *options] if wanted == "mpi" else [*options, own]
     if not options:
         raise BadInput(
-            f"the ranks cannot be started here: {why}; and other launchers keep Slurm's order of"
-            " the hosts."
+            f"the ranks cannot be started here: {why}; other launchers use Slurm's order of the"
+            " hosts."
         )
     return tuple(options)
 
 
 def _in_order(hosts: Sequence[str], job_hosts: Sequence[str]) -> bool:
-    """Return whether the hosts, with repeats side by side, are in the job's order; true if the
+    """Return whether the hosts, with adjacent repetitions, are in the job's order; True if the
     job's hosts are unknown.
     """
     place = {host: index for index, host in enumerate(job_hosts)}
@@ -321,8 +326,8 @@ def parse_plugins(text: str) -> tuple[str, ...]:
 
 
 def _pmi2_library() -> str:
-    """Return Slurm's libpmi2 beside srun's prefix or in the folders of distributions; the nodes
-    must have it as well.
+    """Return Slurm's libpmi2 from srun's prefix or the folders of distributions; it must also exist
+    on the nodes.
     """
     srun = find_program("srun")
     beside = (
@@ -360,9 +365,9 @@ def slurm_requests(
     """Return (request for ``build_command``, reason in a sentence) for each option to start
     ``request`` in its Slurm job.
 
-    The first is the choice, the next the fallback if it ends as ``not-started``.
-    ``request.starter`` is the preference. ``job_hosts``: all nodes of the job; Slurm is queried if
-    there is none. Raise ``BadInput`` if nothing can start it.
+    The first is preferred; the next is the fallback if it ends as ``not-started``.
+    ``request.starter``: the user's preference. ``job_hosts``: all nodes of the job; if empty, Slurm
+    is queried. Raise ``BadInput`` if no launcher can start the request.
     """
     hosts = tuple(job_hosts) or _job_hosts(request.job, through)
     found = slurm_options(request, find_slurm(through), job_hosts=hosts, wanted=request.starter)

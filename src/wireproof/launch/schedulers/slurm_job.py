@@ -1,7 +1,7 @@
-"""An allocation requested from outside with salloc: wait for it and release it. Also the states of
-nodes and the topology.
+"""An allocation that is requested with salloc from outside a job: wait for it and release it. Also
+the states of nodes and the topology.
 
-The job is held by a salloc that runs under ``wireproof-node guard``: however this process ends, the
+The job is held by a salloc under ``wireproof-node guard``: regardless of how this process ends, the
 guard ends salloc, and salloc releases the nodes.
 """
 
@@ -51,8 +51,8 @@ __all__ = [
 
 OnState = Callable[[JobState], None]
 HOLD = ("sleep", "infinity")
-"""The command that salloc runs in the meantime. It ends with the job, so the end of the job is
-noticed at once.
+"""The command that salloc runs meanwhile. It ends with the job, so the end of the job is noticed at
+once.
 """
 _TIMEOUT_S = 30.0
 _MOST_BYTES = 16 << 20
@@ -91,8 +91,8 @@ def _ask(argv: Sequence[str], through: Sequence[str] = ()) -> subprocess.Complet
         )
     except FileNotFoundError:
         raise CouldNotMeasure(
-            f"{argv[0]} is not on PATH: run this where jobs are submitted from, or load Slurm's"
-            " module."
+            f"{argv[0]} is not on PATH: run wireproof on a host from which jobs are submitted, or"
+            " load Slurm's module."
         ) from None
     except (OSError, subprocess.TimeoutExpired) as error:
         raise CouldNotMeasure(
@@ -120,7 +120,7 @@ class _Held:
             raise CouldNotMeasure(f"salloc cannot be started: {error.strerror}.") from error
         finally:
             os.close(reading)
-        assert self._process.stderr is not None  # noqa: S101 - a pipe was asked for
+        assert self._process.stderr is not None  # noqa: S101 - a pipe was requested
         self._stderr = self._process.stderr
         os.set_blocking(self._stderr.fileno(), False)
         self._selector = selectors.DefaultSelector()
@@ -191,7 +191,7 @@ def _too_late(state: JobState, request: JobRequest) -> CouldNotMeasure:
             )
     return CouldNotMeasure(
         f"job {state.job} was still pending after {request.wait_s:g} s{why}{hint}; it was"
-        " cancelled: wait longer, or ask for fewer nodes."
+        " cancelled: wait longer, or request fewer nodes."
     )
 
 
@@ -201,8 +201,8 @@ def _what(request: JobRequest) -> str:
 
 
 def _wait(held: _Held, on_state: OnState | None) -> None:
-    """Wait until the job is granted. Raise for a refusal, a hopeless request, and when the time is
-    over.
+    """Wait until the job is granted. Raise an error for a refusal, for a request that can never
+    start, and after the time limit.
     """
     begin = time.monotonic()
     asked = -held.request.poll_s
@@ -234,9 +234,9 @@ def allocate(request: JobRequest, on_state: OnState | None = None) -> Allocation
     """Request nodes from Slurm, wait for them, and hold them until ``release`` (or until this
     process ends).
 
-    ``on_state`` gets state and reason every ``poll_s`` seconds while the job waits. Raise
-    ``BadInput`` for a request that Slurm calls invalid and ``CouldNotMeasure`` if the nodes cannot
-    be had, quoting Slurm; then, and on Ctrl-C, the job is cancelled.
+    ``on_state`` receives state and reason every ``poll_s`` seconds while the job waits. Raise
+    ``BadInput`` for a request that Slurm reports as invalid and ``CouldNotMeasure`` if the nodes
+    are not available, with Slurm's message; then, and on Ctrl-C, the job is cancelled.
     """
     held = _Held(request)
     try:
@@ -244,7 +244,7 @@ def allocate(request: JobRequest, on_state: OnState | None = None) -> Allocation
         info = _show(held.job, request.through)
         if info is None or not info.hosts:
             raise CouldNotMeasure(
-                f"Slurm granted job {held.job} and does not list its nodes: try again."
+                f"Slurm granted job {held.job} but does not list its nodes: try again."
             )
         if on_state is not None:
             on_state(JobState(job=held.job, state=info.state))
@@ -261,7 +261,7 @@ def allocate(request: JobRequest, on_state: OnState | None = None) -> Allocation
         notes=(
             (
                 f"Slurm job {held.job} on {len(info.hosts)} nodes of partition {info.partition},"
-                " asked for by wireproof"
+                " requested by wireproof"
             ),
         ),
     )
@@ -284,16 +284,16 @@ def allocated(request: JobRequest, on_state: OnState | None = None) -> Iterator[
 
 
 def job_ended(job: str, through: Sequence[str] = ()) -> str:
-    """Return a sentence that says why the job no longer runs, "" while it runs. For a run that
-    broke off inside a job.
+    """Return a sentence with the reason why the job no longer runs, "" while it runs; for a run
+    that was aborted inside a job.
 
-    Also "" if Slurm gives no answer, because that does not mean that the job has ended.
+    Also "" if Slurm does not answer, because then the job may still be running.
     """
     done = _ask(job_argv(job), through)
     if done.returncode != 0:
-        return f"Slurm does not know job {job} any more." if "Invalid job id" in done.stderr else ""
+        return f"Slurm no longer knows job {job}." if "Invalid job id" in done.stderr else ""
     info = parse_job(done.stdout)
-    if info is not None and info.state.split("+")[0] == "PENDING":  # it has run, and waits again
+    if info is not None and info.state.split("+")[0] == "PENDING":  # it has run, and is queued
         return (
             f"job {job} was ended and put back into the queue by Slurm: one of its nodes failed, or"
             " it was requeued."
@@ -307,7 +307,7 @@ def node_states(hosts: Sequence[str] = (), through: Sequence[str] = ()) -> dict[
     """
     done = _ask(node_states_argv(hosts), through)
     if done.returncode != 0 and "contact slurm controller" in done.stderr:
-        raise refusal(done.stderr, "to tell the states of the nodes")
+        raise refusal(done.stderr, "to report the states of the nodes")
     found = parse_node_states(done.stdout[:_MOST_BYTES])
     return {host: found[host] for host in hosts if host in found} if hosts else found
 

@@ -24,8 +24,8 @@ _MOST = 10
 
 
 def refuse_altered(folder: Path) -> bytes:
-    """Return the manifest. Raise ``BadInput`` that names each file if ``folder`` has no manifest or
-    differs from it.
+    """Return the manifest. Raise ``BadInput`` if ``folder`` has no manifest, or differs from it,
+    with each file.
     """
     if not folder.is_dir():
         raise BadInput(f"{folder} is not a folder: give the folder of an unpacked dossier.")
@@ -33,7 +33,7 @@ def refuse_altered(folder: Path) -> bytes:
     found = differences(folder, manifest)
     if found:
         names = listing([difference.said for difference in found])
-        raise BadInput(f"{folder} differs from what was sealed: {names}. No verdict is given.")
+        raise BadInput(f"{folder} differs from its sealed state: {names}. No verdict is given.")
     return manifest
 
 
@@ -60,7 +60,7 @@ def unaltered(folder: Path) -> Iterator[Path]:
     """Yield a private copy of ``folder`` if it is unchanged since it was sealed; else raise
     ``BadInput``.
     """
-    refuse_altered(folder)  # this message names the user's files
+    refuse_altered(folder)  # this message contains the user's paths
     with held(folder) as copy:
         refuse_altered(copy)
         yield copy
@@ -75,7 +75,7 @@ NAMESPACE = "wireproof"
 """The purpose of a signature in ssh-keygen; a signature for another purpose is not accepted."""
 _CHECK_S = 60.0
 _SIGN_S = 600.0
-"""Seconds; the user may have to type a passphrase or touch a token."""
+"""Time limit in seconds; the user may have to type a passphrase or touch a token."""
 _MOST_PRINCIPALS = 20
 
 

@@ -129,7 +129,7 @@ def _of_merging(records: Run, stored: Run) -> Iterator[str]:
         yield "lacks errors that the records have"
     lost = any(error.code == "rank-lost" for error in stored.errors)
     if not lost and set(records.missing) - set(stored.missing):
-        yield "does not say which points the records lack"
+        yield "does not list the points that the records lack"
 
 
 def _of_claim(records: Run, stored: Run) -> Iterator[str]:
@@ -150,7 +150,7 @@ def _of_judgement(part: StoredPart, section: JudgedRun) -> Iterator[str]:
     """Compare the stored judgement with the judgement that the same rules reach now."""
     judgement = section.judgement
     if judgement.verdict != part.verdict:
-        yield f"says {part.verdict}, but its records give {judgement.verdict}"
+        yield f"states {part.verdict}, but its records result in {judgement.verdict}"
     elif conclusions(judgement) != part.conclusions:
         yield "has different findings from those that its records give"
     elif node_verdicts(section.run, judgement, section.located) != part.nodes:

@@ -70,7 +70,7 @@ def entry_called(root: Path, name: str) -> Entry:
             known.values(), key=lambda entry: (entry.imported is None, entry.measured, entry.id)
         )
     if name not in known:
-        hint = suggestion(name, known, "`wireproof history list` names them.")
+        hint = suggestion(name, known, "`wireproof history list` lists them.")
         raise BadInput(f"the history {root} has no result {name[:60]!r}; {hint}")
     return known[name]
 
@@ -267,7 +267,7 @@ def _regression(number: Number, past: Sequence[float], z: float) -> Regression:
 def ages(
     known: Sequence[Entry], hosts: Sequence[str] = (), *, by_link: bool = False
 ) -> list[NodeAge]:
-    """Return when each node last passed, longest ago first.
+    """Return the time at which each node last passed, longest ago first.
 
     ``hosts`` restricts the nodes and adds those without a result. ``by_link`` separates each NIC
     and link, because a proof over one link is not a proof of another.

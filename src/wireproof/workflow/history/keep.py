@@ -28,7 +28,7 @@ from wireproof.workflow.conditions import conditions, listed, setting_values
 
 @contextlib.contextmanager
 def whole_folder(place: Path) -> Iterator[Path]:
-    """Yield a temporary name to build the folder under.
+    """Yield a temporary name under which the folder is built.
 
     The folder is renamed to ``place`` at the end, and removed after an error or an interrupt;
     leftovers of a killed process are removed a day later. If another process creates ``place``
@@ -92,7 +92,9 @@ def storage_folder(out: Path | None, history: Path) -> Path:
     folder. Raises ``BadInput`` for any other ``out``.
     """
     if out is not None and out.parent != history / RESULTS:
-        raise BadInput("give --out or --history: a history keeps its results in itself.")
+        raise BadInput(
+            "give either --out or --history: a history stores results in its own folder."
+        )
     return out or new_folder(history)
 
 

@@ -281,7 +281,7 @@ def add(root: Path, folder: Path, reporter: Reporter) -> Entry:
             refuse_altered(copy)
         again = judged_anew(copy)
         if again.before is None:
-            reporter.warn(f"{folder} has no {RESULT}: what is there is judged.")
+            reporter.warn(f"{folder} has no {RESULT}: the existing records are judged.")
         sections = again.sections
         stamp = re.sub(r"[^0-9TZ]", "", measured(sections).replace("+00:00", "Z"))
         place = root / RESULTS / f"{stamp or 'undated'}-{_digest(copy, sections)}"

@@ -70,8 +70,8 @@ def screen_time(
 ) -> ScreenTime:
     """Return the duration of a screen; ``rounds`` and ``repeats`` default to those of a check.
 
-    The lower bound is the shortest time that gives intervals, the upper bound the budget of every
-    point; both include a barrier of all ranks before each point. Start-up of the MPI and
+    The lower bound is the shortest time that results in intervals, the upper bound the budget of
+    every point; both include a barrier of all ranks before each point. Start-up of the MPI and
     confirmation of suspects are not included.
     """
     nodes = topology.nodes

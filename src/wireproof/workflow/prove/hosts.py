@@ -26,7 +26,7 @@ from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.target import Target, fastest, guarded, lab_target, reach
 from wireproof.workflow.target.resolve import agent_of, lab_of
 
-# --- Start the servers that a command talks to on their hosts, and wait until they listen.
+# --- Start the servers of a command on their hosts, and wait until they listen.
 
 PATIENCE_S = 10.0
 _LOOK_EVERY_S = 0.2
@@ -250,7 +250,7 @@ def _hosts(
     if named := hosts_of_command(argv, _read_text):
         shown = ", ".join(named[:8])
         return named, (
-            (f"watching {shown} from the command's arguments; choose others with --hosts"),
+            f"watching {shown} from the command's arguments; choose others with --hosts",
         )
     if allocated := hosts_of_allocation(environment):
         count = len(allocated)

@@ -32,7 +32,7 @@ DEFAULT_WORLD = ModelWorld(latency_ns=1000, gap_ns_per_byte=0.1)
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Storage:
-    """Where records go.
+    """The storage of the records.
 
     ``folder`` None: a new folder in the working directory, named after the subcommand. ``kept``
     False: nothing is kept, and ``folder`` is not used.

@@ -311,10 +311,7 @@ def launched(session: Session, target: Target, claim: Claim, reporter: Reporter)
         outcome = attempt(plan, option, begun)
         if not any(map(_says_older, outcome.run.errors)):
             return outcome
-        reporter.warn(
-            "the engine is older than this wireproof: it waits for a shorter time for counters"
-            " that are updated late"
-        )
+        reporter.warn("the engine is older than this wireproof: it waits less for delayed counters")
         witness = msgspec.structs.replace(plan.witness, late=())
         again = attempt(msgspec.structs.replace(plan, witness=witness), option, begun=True)
         errors = [error for error in again.run.errors if not _says_older(error)]

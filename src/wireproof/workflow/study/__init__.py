@@ -277,9 +277,7 @@ class _Study(Bench[StudyRun]):
         return run.seconds
 
     def _plan(self, startable: list[int], launch_s: float) -> Design:
-        """Choose the number of rounds in advance, so that the end of the study does not depend on
-        its results.
-        """
+        """Choose the number of rounds in advance, so that the results do not determine it."""
         budget_s, done, names = self._wanted.budget_s, self._course.rounds, self._launcher.names
         design = Design(
             arms=(0, *startable), seed=f"study/{self._seed}", shape="small", budget_s=budget_s

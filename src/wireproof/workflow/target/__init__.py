@@ -29,8 +29,8 @@ MOST_RANKS = 100_000
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Target:
-    """Where ranks run: one rank per entry of ``hosts``; without hosts ``ranks`` ranks on this
-    machine.
+    """The placement of ranks: one rank per entry of ``hosts``; without hosts, ``ranks`` ranks on
+    this machine.
 
     ``start_on``: the hosts on which the launcher starts the ranks; differs from ``hosts`` only for
     a deliberately false claim. ``wire`` False: no wire is claimed (one plain machine).

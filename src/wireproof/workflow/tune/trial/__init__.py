@@ -74,7 +74,7 @@ def planned(
     for value_plan in plans:
         _check(knob, may_be_touched(value_plan, target, environment))
     if sum(not _changes(value_plan) for value_plan in plans) > 1:
-        raise BadInput(f"{knob.name}: the values do not differ from the current ones.")
+        raise BadInput(f"{knob.name}: the values do not differ from the current values.")
     return knob, plans
 
 

@@ -147,6 +147,7 @@ int run_together(Transport& transport, Opening& opening, const Arguments& argume
                  const Variant& variant, HostClock& clock) {
   const int rank = transport.group().rank();
   try {
+    watchdog::begin_meeting({rank, transport.group().size(), name_of_host(opening.plan, rank)});
     agree(transport, opening, arguments);
     watchdog::begin_run({rank, transport.group().size(), name_of_host(opening.plan, rank)},
                         opening.plan.policy.run_deadline_ms);
@@ -179,6 +180,8 @@ int run(const Arguments& arguments, const Variant& variant, int argc, char** arg
   try {
     HostClock clock;
     const TransportKind kind = prepare(arguments, variant, opening);
+    const int rank = opening.request.rank;
+    watchdog::begin_meeting({rank, opening.request.ranks, name_of_host(opening.plan, rank)});
     const auto transport = open_transport(kind, opening.request, variant);
     watchdog::install();  // libraries install their own handlers
     return run_together(*transport, opening, arguments, variant, clock);

@@ -1,5 +1,6 @@
 #include "record/watchdog.hpp"
 
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -8,12 +9,18 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
+#include <stop_token>
 #include <string_view>
+#include <thread>
 
 #include "base/clock.hpp"
 #include "base/failure.hpp"
+#include "base/packet_probe.hpp"
 #include "record/frame_sink.hpp"
 
 namespace wireproof::watchdog {
@@ -33,6 +40,7 @@ struct Prepared {
 struct LastWord {
   char line[256];
   char pending[256];
+  char drops[256];
 };
 Prepared g_prepared[2];
 LastWord g_last_word[2];
@@ -53,6 +61,9 @@ int g_run_deadline_ms = 0;
 std::int64_t g_run_end_ns = 0;
 std::int64_t g_deadline_ns = 0;  // of the point, or of the run between points
 std::int64_t g_alarm_ns = 0;     // the timer's current setting
+PacketProbe g_probe;
+bool g_meets = false;
+std::jthread g_lookout;  // while the ranks meet
 
 void say(const char* line) {
   if (g_speaks == 0) return;
@@ -80,11 +91,58 @@ void set_timer() {
   if (g_timer_made) timer_settime(g_timer, TIMER_ABSTIME, &at, nullptr);
 }
 
+/// Appends a number below 100 000, or below 256 in an address: no function of the library is
+/// needed.
+char* append(char* at, unsigned number) {
+  if (number >= 10) at = append(at, number / 10);
+  *at = static_cast<char>('0' + number % 10);
+  return at + 1;
+}
+
+/// "10.0.0.2", or eight groups of hexadecimal digits.
+char* append(char* at, const sockaddr_storage& address) {
+  if (address.ss_family == AF_INET) {
+    const auto* four = reinterpret_cast<const std::uint8_t*>(
+        &reinterpret_cast<const sockaddr_in&>(address).sin_addr);
+    for (int i = 0; i < 4; ++i) {
+      if (i > 0) *at++ = '.';
+      at = append(at, four[i]);
+    }
+    return at;
+  }
+  const auto* six = reinterpret_cast<const sockaddr_in6&>(address).sin6_addr.s6_addr;
+  for (int i = 0; i < 16; ++i) {
+    if (i > 0 && i % 2 == 0) *at++ = ':';
+    *at++ = "0123456789abcdef"[six[i] >> 4];
+    *at++ = "0123456789abcdef"[six[i] & 15];
+  }
+  return at;
+}
+
+char* append(char* at, std::string_view text) { return at + text.copy(at, text.size()); }
+
+/// Reports a path that drops large packets, which no library would ever report.
+void look_at_path() {
+  if (!g_probe.look()) return;
+  char line[sizeof(LastWord::drops) + 128];
+  char* end = append(line, std::string_view(g_last_word[g_current_word].drops));
+  end = append(end, g_probe.peer());
+  end = append(end, " gets packets of ");
+  end = append(end, static_cast<unsigned>(g_probe.passed()));
+  end = append(end, " bytes and none of ");
+  end = append(end, static_cast<unsigned>(g_probe.dropped()));
+  end = append(end, "\n");
+  write_all(STDERR_FILENO, {line, static_cast<std::size_t>(end - line)});
+}
+
 /// A sign of life: wireproof takes a rank for stopped if it gives none while others do.
 void say_pending() {
   const int before = errno;
   const char* const line = g_last_word[g_current_word].pending;
-  if (g_ranks > 1) write_all(STDERR_FILENO, {line, strlen(line)});
+  if (g_ranks > 1) {
+    write_all(STDERR_FILENO, {line, strlen(line)});
+    look_at_path();
+  }
   g_alarm_ns = std::min(g_deadline_ns, monotonic_ns() + kPendingNs);
   set_timer();
   errno = before;
@@ -147,6 +205,8 @@ void prepare_last_word() {
                 "wireproof-engine: deadline: rank %d on %s %s %s", g_rank, g_host, where, what);
   std::snprintf(g_last_word[next].pending, sizeof g_last_word[next].pending,
                 "wireproof-engine: pending: rank %d on %s %s %s\n", g_rank, g_host, where, what);
+  std::snprintf(g_last_word[next].drops, sizeof g_last_word[next].drops,
+                "wireproof-engine: drops: rank %d on %s %s: ", g_rank, g_host, where);
   g_current_word = next;
 }
 
@@ -166,6 +226,19 @@ void await(int whom) {
   prepare_last_word();
 }
 
+void identify(const Identity& identity) {
+  g_rank = identity.rank;
+  g_ranks = identity.ranks;
+  remember_host(identity.host);
+  g_point = -1;
+  await(kNobody);
+}
+
+void end_meeting() {
+  g_lookout = {};
+  g_meets = false;
+}
+
 void arm_at(std::int64_t end_ns) {
   g_deadline_ns = end_ns;
   g_alarm_ns = std::min(end_ns, monotonic_ns() + kPendingNs);
@@ -182,12 +255,30 @@ void install() {
   take(SIGINT, on_interrupt);
 }
 
+void begin_meeting(const Identity& identity) {
+  end_meeting();
+  identify(identity);
+  if (g_ranks < 2) return;
+  g_meets = true;
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);  // the libraries that open do not expect signals
+  g_lookout = std::jthread([](const std::stop_token& stop) {
+    std::mutex mutex;
+    std::unique_lock lock(mutex);
+    std::condition_variable_any ended;
+    const auto interval = std::chrono::nanoseconds(kPendingNs);
+    while (!ended.wait_for(lock, stop, interval, [&stop] { return stop.stop_requested(); })) {
+      look_at_path();
+    }
+  });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
 void begin_run(const Identity& identity, int run_deadline_ms) {
-  g_rank = identity.rank;
-  g_ranks = identity.ranks;
-  remember_host(identity.host);
-  g_point = -1;
-  await(kNobody);
+  end_meeting();
+  identify(identity);
   g_run_deadline_ms = run_deadline_ms;
   g_run_end_ns = monotonic_ns() + std::int64_t{run_deadline_ms} * 1'000'000;
   prepare(-1, "the run", run_deadline_ms);
@@ -228,7 +319,7 @@ void wait_for_others() { await(kOthers); }
 void busy() { await(kNobody); }
 
 std::string position() {
-  if (g_host[0] == '\0') return "";
+  if (g_host[0] == '\0' || g_meets) return "";
   char where[40];
   describe_point(where);
   return "rank " + std::to_string(g_rank) + " on " + g_host + " " + where;

@@ -21,6 +21,10 @@ struct Identity {
   std::string host;  ///< the name that the user gave
 };
 
+/// Until `begin_run`, as in a run, a path that drops large packets is reported; there is neither a
+/// deadline nor a sign of life. Call it before opening the transport, and again once it is open.
+void begin_meeting(const Identity& identity);
+
 /// From here on, every rank whose time expires reports on standard error where it is and which rank
 /// it waits for; rank 0 writes a frame too. All exit at least a second later, because a launcher
 /// ends the others when the first rank exits. `run_deadline_ms` counts from now. If there are

@@ -10,6 +10,7 @@ import pytest
 from tests.lab.conftest import Build, say
 
 from wireproof.lab.cluster import Lab
+from wireproof.lab.commands import SWITCH, port_device
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.topology import Network
 from wireproof.plan import numbered, sweep
@@ -77,4 +78,17 @@ def test_a_peer_that_the_claimed_nic_does_not_reach_is_one_sentence(
     say(lab, "n2", "ip", "address", "flush", "dev", "hsn0")
     say(lab, "n2", "ip", "address", "add", "10.77.7.2/24", "dev", "hsn0")
     with pytest.raises(CouldNotMeasure, match="no route by hsn0"):
+        streamed(lab, "hsn0", tmp_path / "run")
+
+
+@pytest.mark.usefixtures("meets_at_management")
+def test_a_switch_port_that_drops_large_frames_is_proven(build: Build, tmp_path: Path) -> None:
+    """After 61 s an MTU black hole was one of four candidates."""
+    jumbo = Network(name="hsn", device="hsn0", rate="1gbit", subnet="10.20.1.0/24", mtu=9000)
+    lab = build(2, MANAGEMENT, jumbo)
+    for node in lab.nodes:  # the kernel does not look at the length of what it would segment
+        say(lab, node, "ip", "link", "set", "hsn0", "gso_max_size", "1500")
+    port = port_device(lab.topology, "n2", jumbo)
+    say(lab, SWITCH, "ip", "link", "set", port, "mtu", "1500")
+    with pytest.raises(CouldNotMeasure, match=r"from n. to n. .* 1500 .* 9000 .*black hole"):
         streamed(lab, "hsn0", tmp_path / "run")

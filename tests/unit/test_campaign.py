@@ -14,7 +14,7 @@ from wireproof.instrument.ending import Ending
 from wireproof.model.claim import Claim
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import Point, Policy
-from wireproof.model.record import Host, Nic, PointRecord, WitnessReading
+from wireproof.model.record import EngineError, Host, Nic, PointRecord, WitnessReading
 from wireproof.model.run import Missing, Run, RunDocument
 from wireproof.plan import numbered, sweep
 from wireproof.settings.options import Profile
@@ -434,6 +434,21 @@ def test_two_deadlines_above_the_sizes_that_pass_end_the_large_ones() -> None:
     assert "1 KiB" in errors[0].message
     assert "8 KiB" in errors[0].message
     assert "hsn0 9000" in errors[0].message
+
+
+def test_a_path_that_the_ranks_have_seen_to_drop_ends_the_large_sizes_at_once() -> None:
+    class Seen(BlackHole):
+        def launch(self, *arguments: Any) -> Outcome:
+            outcome = super().launch(*arguments)
+            seen = EngineError(code=HANG, message="the path from n1 to n2 drops")
+            run = msgspec.structs.replace(outcome.run, errors=[seen])
+            return msgspec.structs.replace(outcome, run=run)
+
+    world = Seen(8192)
+    carried = carried_out(world, sizes_of(8, 1024, 8192, 65536, 1 << 20), two())
+    assert len(world.launches) == 1
+    errors = [error.message for run in carried.runs for error in run.errors if error.code == HANG]
+    assert errors == ["the path from n1 to n2 drops"]
 
 
 def test_after_a_deadline_the_small_sizes_come_first() -> None:

@@ -447,3 +447,64 @@ def test_a_run_that_we_ended_for_a_stopped_rank_names_it() -> None:
     error = EngineError(code="interrupted", message="a signal ended the run")
     ending = classify(plan_of(2), [error], b"", 143, timed_out="x", stopped=stopped)
     assert (ending.ended, ending.lost) == ("rank-lost", stopped)
+
+
+def drops(rank: int, address: str, small: int = 1500, large: int = 9000) -> bytes:
+    where = f"rank {rank} on n{rank + 1} between points"
+    sizes = f"gets packets of {small} bytes and none of {large}"
+    return f"wireproof-engine: drops: {where}: {address} {sizes}\n".encode()
+
+
+def dropping(*lines: bytes, seconds: float = 2.5) -> str:
+    signs = SignsOfLife(plan_of(), 0.0)
+    assert signs.take(b"".join(lines), 5.0) == b"".join(lines), "the log keeps them"
+    return signs.dropped([], 5.0 + seconds)
+
+
+def test_a_path_that_drops_large_packets_is_named_by_its_ends_and_sizes() -> None:
+    """An MTU black hole was one of four candidates, after 61 s."""
+    said = dropping(drops(0, "10.44.1.2"), drops(0, "10.44.1.2"))
+    assert all(word in said for word in ("from n1 to n2", "10.44.1.2", "1500", "9000", "MTU"))
+    assert "n3" not in said
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        ("0000:0000:0000:0000:0000:ffff:0a2c:0102", "n2 (10.44.1.2)"),
+        ("fd00:0000:0000:0000:0000:0000:0000:0007", "to fd00::7 "),
+        (".:.:.:", "to .:.:.: "),
+    ],
+)
+def test_a_peer_is_named_by_its_address_at_least(address: str, name: str) -> None:
+    assert name in dropping(drops(0, address))
+
+
+def test_the_host_that_all_dropping_paths_share_is_named() -> None:
+    said = dropping(drops(0, "10.44.1.3"), drops(3, "10.44.1.3"), drops(2, "10.44.1.1"))
+    assert "all with n3 at an end" in said
+    apart = dropping(drops(0, "10.44.1.2"), drops(2, "10.44.1.4"))
+    assert "at an end" not in apart
+
+
+def test_all_ranks_have_time_to_report_their_paths() -> None:
+    assert dropping(drops(0, "10.44.1.2"), seconds=1.5) == ""
+
+
+def test_a_rank_that_the_plan_does_not_have_reports_no_path() -> None:
+    assert dropping(drops(7, "10.44.1.2")) == ""
+
+
+def test_a_point_that_ends_proves_the_path() -> None:
+    signs = SignsOfLife(plan_of(), 0.0)
+    signs.take(drops(0, "10.44.1.2"), 5.0)
+    signs.moved(6.0)
+    assert signs.dropped([], 9.0) == ""
+
+
+def test_a_run_that_we_ended_for_a_path_has_lost_no_rank() -> None:
+    """Ranks that we end one after the other report each other as lost."""
+    error = EngineError(code="large-messages-hang", message="the path drops")
+    talk = b"wireproof-engine: rank 0 on n1 between points: tcp-lost: rank 2 closed the connection"
+    ending = classify(plan_of(), [error], talk, 143, timed_out="the path drops")
+    assert (ending.reason, ending.lost) == ("the path drops", {})

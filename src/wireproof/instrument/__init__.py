@@ -22,7 +22,7 @@ from wireproof.instrument.ending import (
     unreachable,
 )
 from wireproof.instrument.folder import DiskFull, RunFolder, open_folder
-from wireproof.instrument.lost import SignsOfLife
+from wireproof.instrument.lost import LARGE_MESSAGES_HANG, SignsOfLife
 from wireproof.instrument.plan_text import write_plan
 from wireproof.instrument.process import GuardedProcess, hydra_files_removed, scratch
 from wireproof.launch.engines import find_program
@@ -213,6 +213,9 @@ class _Recorder:
         self._stopped = self._signs.stopped(self.frames, now)
         if self._stopped:
             return "; ".join(self._stopped.values())
+        if dropped := self._signs.dropped(self.frames, now):
+            self.note([EngineError(code=LARGE_MESSAGES_HANG, message=dropped)])
+            return dropped
         if now > self._begun + self._deadline_s:
             return f"the run's deadline of {self._deadline_s:.0f} s passed"
         return self._waiting_for if now > self._until else ""

@@ -7,7 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from wireproof.instrument.launcher_messages import scheduler_ended
-from wireproof.instrument.lost import crashed_ranks, lost_ranks, named_ranks
+from wireproof.instrument.lost import (
+    LARGE_MESSAGES_HANG,
+    crashed_ranks,
+    lost_ranks,
+    named_ranks,
+)
 from wireproof.model import quantity
 from wireproof.model.frames import sealed_points
 from wireproof.model.plan import Plan
@@ -221,8 +226,10 @@ def classify(
         return msgspec.structs.replace(
             ending, ended="interrupted", reason=said + _where(ending, plan)
         )
-    lost = lost_ranks(plan, frames, talk)
     errors = _reported(frames, ending.culprit)
+    if any(error.code == LARGE_MESSAGES_HANG for error in errors):  # a path is lost, and no rank
+        return msgspec.structs.replace(ending, reason=timed_out)
+    lost = lost_ranks(plan, frames, talk)
     unnamed = (
         ending.ended == "rank-lost"
         and _signal_seen(exit_status, talk.decode("utf-8", "replace")) is None

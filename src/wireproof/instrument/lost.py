@@ -15,6 +15,7 @@ identifies none.
 import dataclasses
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from ipaddress import ip_address
 from itertools import islice
 
 from wireproof.instrument.launcher_messages import (
@@ -237,6 +238,50 @@ _MOST_LINE = 1000
 _SIGN = re.compile(rb"wireproof-engine: pending: rank (\d{1,7}) on \S{1,80} [ -~]{1,80}")
 
 
+LARGE_MESSAGES_HANG = "large-messages-hang"
+_MOST_PATHS = 3
+_GATHER_S = 2.0
+"""Time for all ranks to report the paths that drop: each looks every 1.5 s."""
+_DROPS = re.compile(
+    rb"wireproof-engine: drops: rank (\d{1,7}) on \S{1,80} [ -~]{1,40}: ([0-9a-f.:]{3,45})"
+    rb" gets packets of (\d{1,5}) bytes and none of (\d{1,5})"
+)
+
+
+def _plain(address: str) -> str:
+    """Return ``address`` in its usual form; anything else as it is."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address
+    return str(getattr(found, "ipv4_mapped", None) or found)
+
+
+def _peer(rank: int, address: str, names: RankNames) -> str:
+    """Return the host with this address: as the plan has it, or the only other host; else the
+    address.
+    """
+    others = set(names.host.values()) - {names.host[rank]}
+    hosts = ({names.host[one] for one in names.on(address)} or others) - {""}
+    return hosts.pop() if len(hosts) == 1 else address
+
+
+def _paths(drops: Sequence[tuple[str, str, str]]) -> str:
+    """Return "the path from n1 to n2 (10.0.0.2) passes", and the host that several paths share.
+    ``drops``: (from, to, address).
+    """
+    paths = [
+        f"from {one} to {other}" + f" ({address})" * (other != address)
+        for one, other, address in drops
+    ]
+    if len(paths) == 1:
+        return f"the path {paths[0]} passes"
+    shared = set.intersection(*({one, other} for one, other, _ in drops))
+    more = f" and {len(paths) - _MOST_PATHS} more" * (len(paths) > _MOST_PATHS)
+    end = f", all with {shared.pop()} at an end," if len(shared) == 1 else ""
+    return f"the paths {', '.join(paths[:_MOST_PATHS])}{more}{end} pass"
+
+
 @dataclasses.dataclass
 class _Heard:
     at: float
@@ -257,6 +302,8 @@ class SignsOfLife:
         """Record that a point began or ended, in which all ranks took part."""
         self._heard: dict[int, _Heard] = {}
         self._begun, self._count = now, 0
+        self._drops: dict[tuple[int, str], tuple[int, int]] = {}
+        self._dropped_at = now
 
     def take(self, data: bytes, now: float) -> bytes:
         """Return ``data`` without the signs of life, which are not useful in a log."""
@@ -273,6 +320,11 @@ class SignsOfLife:
         return part
 
     def _is_sign(self, line: bytes, now: float) -> bool:
+        if drops := _DROPS.fullmatch(line.rstrip(b"\r")):
+            if int(drops[1]) not in RankNames(self._plan, []).host:
+                return False
+            self._dropped_at = self._dropped_at if self._drops else now
+            self._drops[int(drops[1]), _plain(drops[2].decode())] = int(drops[3]), int(drops[4])
         found = _SIGN.fullmatch(line.rstrip(b"\r"))
         if found is None:
             return False
@@ -281,6 +333,28 @@ class SignsOfLife:
         numbers = [*(before.numbers if before else []), self._count][-_LEAST_SIGNS:]
         self._heard[int(found[1])] = _Heard(now, numbers, found[0].decode())
         return True
+
+    def dropped(self, frames: Sequence[Frame], now: float) -> str:
+        """Return a sentence that names the paths on which only small packets pass; "" if there are
+        none, or more may be reported. ``frames`` name the hosts.
+        """
+        if not self._drops or now - self._dropped_at < _GATHER_S:
+            return ""
+        names = RankNames(self._plan, frames)
+        paths = sorted(
+            {
+                (names.host[rank], _peer(rank, address, names), address)
+                for rank, address in self._drops
+            }
+        )
+        passed = min(small for small, _ in self._drops.values())
+        dropped = max(large for _, large in self._drops.values())
+        return clean_text(
+            f"{_paths(paths)} packets of {passed} bytes and"
+            f" {'drops' if len(paths) == 1 else 'drop'} those of {dropped} (an MTU black hole): set"
+            " one MTU on both hosts and on every switch port and tunnel between them".encode(),
+            600,
+        )
 
     def stopped(self, frames: Sequence[Frame], now: float) -> dict[int, str]:
         """Return a sentence for each rank that has stopped; the hosts come from ``frames``."""

@@ -14,6 +14,7 @@ import msgspec
 
 from wireproof.instrument import Outcome
 from wireproof.instrument.ending import Ending
+from wireproof.instrument.lost import LARGE_MESSAGES_HANG
 from wireproof.model.claim import Claim
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import Point
@@ -40,17 +41,21 @@ def large_messages_hang(
 ) -> tuple[int, EngineError] | None:
     """Conclude which sizes hang from the points that ended (``sealed``) and those that hit their
     deadline (``late``). Return the smallest such size, because larger ones are not worth a
-    deadline, and the error. None unless two sizes hang and all sizes that pass are smaller.
+    deadline, and the error. None unless the ranks have seen it, or two sizes hang and all sizes
+    that pass are smaller.
     """
     passed = {point.message_bytes for point in points if point.id in sealed}
     hung = sorted({point.message_bytes for point in points if point.id in late})
+    seen = [error for run in runs for error in run.errors if error.code == LARGE_MESSAGES_HANG]
+    if seen and hung:
+        return hung[0], seen[0]
     if not passed or len(hung) < 2 or max(passed) >= hung[0]:
         return None
     text = (
         f"messages of up to {size(max(passed))} pass, but those of {size(hung[0])} and"
         f" {size(hung[1])} hang: the path may drop large frames ({_mtus(runs)})"
     )
-    return hung[0], EngineError(code="large-messages-hang", message=text)
+    return hung[0], EngineError(code=LARGE_MESSAGES_HANG, message=text)
 
 
 def smallest_first(points: Iterable[Point]) -> tuple[Point, ...]:

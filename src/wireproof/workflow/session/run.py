@@ -149,7 +149,8 @@ class _Attempts:
             except CouldNotMeasure as error:
                 self._reporter.warn(str(error))
                 break
-        if hang := _large_hang(session, outcomes):
+        hang = _large_hang(session, outcomes)
+        if hang and all(hang[1] not in outcome.run.errors for outcome in outcomes):
             run = with_error(outcomes[-1].run, hang[1])
             outcomes[-1] = msgspec.structs.replace(outcomes[-1], run=run)
         interrupted = outcomes[-1].ending.ended == "interrupted"

@@ -75,7 +75,7 @@ def test_shared_memory_under_omni_path_does_not_pass() -> None:
 def test_a_few_sources_say_nothing_but_that_they_are_few() -> None:
     found = judge_series(pingpong(wire_times(0.8, 11_000.0)), EDR, atlas=starts(1.5, 1.6))
     assert found.verdict == "pass"
-    assert "too few to say what is usual" in found.places[0].sentence
+    assert "too few to tell which values are usual" in found.places[0].sentence
 
 
 def test_what_is_off_the_wire_has_no_place() -> None:

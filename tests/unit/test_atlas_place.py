@@ -56,7 +56,7 @@ def test_below_five_sources_only_the_limits_judge() -> None:
     found = place(few, EDR, "pingpong", 8, time_ns=400.0)
     assert found is not None
     assert found.faster_than is None
-    assert "too few to say what is usual" in found.sentence
+    assert "too few to tell which values are usual" in found.sentence
     assert not found.usual
     assert not outruns_all(found)
     assert not trails_all(found)

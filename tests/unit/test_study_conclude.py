@@ -175,7 +175,7 @@ def test_another_spelling_shows_what_a_name_was_taken_for(outcome: str, words: s
     found = judged(1, asked, knob, probe, [], psm3)
     assert found.seen == "refused"
     assert "written as [f]ab0" in found.text
-    assert found.text.endswith(words or "was taken for something else")
+    assert found.text.endswith(words or "was read as something else")
 
 
 def test_a_small_effect_is_no_reason_for_a_setting() -> None:

@@ -262,7 +262,7 @@ def test_rails_are_those_of_one_speed_on_all_hosts() -> None:
     both = [host("n1", "a0", "b0"), host("n2", "b0", "a0")]
     rails, notes = agreed_rails(both, ("a0",))
     assert rails == ("a0", "b0")
-    assert notes == ["rails: a0, b0 (of equal speed on all hosts); --nic NIC,NIC names others"]
+    assert notes == ["rails: a0, b0 (of equal speed on all hosts); --nic NIC,NIC selects others"]
     assert agreed_rails([both[0], host("n2", "a0")], ("a0",)) == (("a0",), [])
     assert agreed_rails(both, ("a0", "b0")) == (("a0", "b0"), [])
     assert agreed_rails(both, ("x0",)) == ((), [])

@@ -51,7 +51,7 @@ class _SourcesFile(msgspec.Struct):
 def sources_of(text: str, name: str) -> list[Publication]:
     """Return the sources in a TOML text.
 
-    Raises ``BadInput`` that names ``name``, the line and the field: for an invalid format, an
+    Raises ``BadInput`` with ``name``, the line and the field: for an invalid format, an
     unknown link, a duplicate source, and a row that the link's limits exclude.
     """
     found = read_struct(text, name, _SourcesFile, largest=_LARGEST).source
@@ -106,7 +106,7 @@ def goodput_of(series: Published, size: int, value: float) -> float | None:
 
 
 def trouble(series: Published) -> tuple[str, str] | None:
-    """Return (field, reason) if a series cannot be a number over its link, else None.
+    """Return (field, reason) if a series cannot be a measurement of its link, else None.
 
     A value that is faster than the wire allows is shared memory or a mistake.
     """
@@ -180,7 +180,7 @@ class Known:
         return sorted((size, goodput) for size, goodput in rows if goodput is not None)
 
     def at(self, quantity: Quantity, size: int) -> float | None:
-        """Return its number for messages of ``size``; None if it has none near enough."""
+        """Return the published value for messages of ``size``; None if no size is near enough."""
         return _time_at(self.times, size) if quantity == "time" else _rate_at(self.goodputs, size)
 
 
@@ -365,8 +365,8 @@ def _with_sentence(found: Place) -> Place:
     )
     if found.faster_than is None:
         text = (
-            f"{shown(found.value)} for {what}: {number} ({_span(found)}), too few to say what is "
-            "usual: only the limits judge"
+            f"{shown(found.value)} for {what}: {number} ({_span(found)}), too few to tell which "
+            "values are usual: only the limits apply"
         )
     else:
         text = (

@@ -115,7 +115,7 @@ class _Judge:
         if isinstance(reading.value, Unknown):
             return self._unread(entry, instance, reading, applies)
         if applies is None:
-            why = f"whether it applies here {self._needs(entry.applies, instance, reading.value)}"
+            why = f"its condition {self._needs(entry.applies, instance, reading.value)}"
             return self._made(entry, instance, "unknown", why, reading)
         return self._made(entry, instance, *self._verdict(entry, instance, reading), reading)
 
@@ -234,7 +234,7 @@ def _why_not(entry: ParsedSetting, instance: Instance) -> str:
 
 
 def _is_doubted(doubt: bool | None, holds: bool | None) -> bool:
-    """Return whether the value is in doubt: also if it is not good and the doubt may apply."""
+    """Return whether the doubt applies, or may apply to a value that is not good."""
     return doubt is True or (doubt is None and holds is False)
 
 
@@ -296,7 +296,7 @@ class Names:
 
 def _each(machine: Machine, setting: Setting) -> list[Instance]:
     """Return an instance for each file of the first pattern that matches. If the worst value
-    counts, group files by the last open part of the pattern.
+    counts, group files by the last part of the pattern with a wildcard.
     """
     for read in setting.reads:
         if paths := machine.facts.matching(read.file):
@@ -311,7 +311,7 @@ def _each(machine: Machine, setting: Setting) -> list[Instance]:
 
 
 def _varying(path: str, pattern: str) -> str:
-    """Return the parts of ``path`` that the pattern leaves open."""
+    """Return the parts of ``path`` that match the wildcards of the pattern."""
     pairs = zip(path.split("/"), pattern.split("/"), strict=True)
     return " ".join(part for part, known in pairs if "*" in known)
 

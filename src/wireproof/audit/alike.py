@@ -25,7 +25,7 @@ _Group = tuple[str, str, str]
 _LEAST = 3
 """Fewest hosts of the same kind among which a host can be odd."""
 _SHOWN = 4
-"""Most hosts that a sentence names."""
+"""Largest number of hosts that a sentence lists."""
 _ATTRIBUTES = "bios-attributes"
 _KIND = ("host.cpu", "host.fabrics", "host.virtual", "host.gpus")
 
@@ -73,7 +73,7 @@ def odd_ones(
 def _grouped(
     kinds: Mapping[str, HostKind], results: Iterable[AuditResult], catalogue: Catalogue
 ) -> Iterator[tuple[AuditResult, _Group]]:
-    """Yield the results that could be read, for settings on which like hosts should agree, each
+    """Yield the results that could be read, for settings on which similar hosts should agree, each
     with its group.
     """
     alike = {name for name, entry in catalogue.entries.items() if entry.setting.alike}
@@ -235,7 +235,7 @@ def _fix(setting: Setting, seen: str) -> str:
 
 
 def _as_written(setting: Setting, seen: str) -> str:
-    """Return the value without ethtool's remarks; of a choice, the chosen word."""
+    """Return the value without ethtool's remarks; for a choice, return the chosen word."""
     if setting.form not in ("choice", "number", "word"):
         return seen.partition(" [")[0]
     value = typed(seen, setting.form)
@@ -263,7 +263,9 @@ def _difference(
     if not _differs(mine, theirs, setting):
         return "pass", f"as on {reference}"
     judged = [where for result, where in both if result.status == "fail"]
-    also = f"; by the catalogue {' and '.join(judged)} should be changed" if judged else ""
+    also = (
+        f"; according to the catalogue, {' and '.join(judged)} should be changed" if judged else ""
+    )
     return "fail", f"differs from {reference}{also}"
 
 

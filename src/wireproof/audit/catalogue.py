@@ -30,7 +30,7 @@ cores of all interrupts.
 """
 _MADE = ("pci/", "pci-host/", "mlxconfig/", INTERRUPTS)
 _WHOLE, _LOOK = 65536, 1
-"""Bytes to read of a file, and of a file that is only checked for existence: its text may hold
+"""Bytes to read of a file, and of a file that is only checked for existence: its text may contain
 secrets.
 """
 _ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -153,7 +153,7 @@ def _check_place(setting: Setting, read: Read) -> None:
 
 
 def _unknown_names(entry: ParsedSetting, entries: Mapping[str, ParsedSetting]) -> str:
-    """Return a sentence about a name in a condition that does not exist; "" if all exist."""
+    """Return a sentence about an unknown name in a condition; "" if all names exist."""
     known = {"value", *NAMES}
     if any(name.startswith("setting:") for when in entry.when for name in when.names):
         return "the condition of a place must not name another setting."
@@ -172,8 +172,8 @@ def _unknown_names(entry: ParsedSetting, entries: Mapping[str, ParsedSetting]) -
 
 
 def requests(catalogue: Catalogue) -> tuple[FactRequest, ...]:
-    """Return what to ask a host first. Places of scope nic or rdma are requested by a glob pattern;
-    commands about an interface follow when its name is known.
+    """Return the first requests to a host. Places of scope nic or rdma are requested by a glob
+    pattern; commands about an interface follow when its name is known.
     """
     files = dict.fromkeys(FILES, _WHOLE)
     globs = dict.fromkeys(GLOBS, _WHOLE)

@@ -1,8 +1,8 @@
 """Reuse results among similar hosts: results that do not depend on a difference are the same. Pure.
 
-Most hosts of a cluster differ only in their addresses and counters. For each result, the places
-that it is read from and the names that its conditions look up are known, including those of
-settings that it refers to. Only results that depend on a difference are judged again.
+Most hosts of a cluster differ only in their addresses and counters. Each result records the places
+that it is read from and the names that its conditions look up, including those of settings that it
+refers to. Only results that depend on a difference are judged again.
 """
 
 from collections import defaultdict

@@ -59,12 +59,12 @@ class Expression:
     _evaluate: Callable[[Lookup], Value]
 
     def value(self, lookup: Lookup | Mapping[str, Value]) -> Value:
-        """Return the value for the names that ``lookup`` knows; other names are UNKNOWN."""
+        """Return the value of the condition; names that ``lookup`` does not know are UNKNOWN."""
         find = lookup if callable(lookup) else _of_mapping(lookup)
         return self._evaluate(find)
 
     def holds(self, lookup: Lookup | Mapping[str, Value]) -> bool | None:
-        """Return True, False, or None if unknown."""
+        """Return whether the condition is true; None if that is unknown."""
         value = self.value(lookup)
         return None if isinstance(value, Unknown) else bool(value)
 

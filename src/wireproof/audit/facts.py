@@ -1,4 +1,4 @@
-"""Hold the raw texts of one host, by the place that they were read from. Pure."""
+"""Store the raw texts of one host, by the place from which they were read. Pure."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ class Firmware:
 
     def called(self, names: Mapping[str, Sequence[str]]) -> list[Attribute]:
         """Return the attributes with any of ``names`` (maker to names; ``any``: of every maker). If
-        the maker is known and has names, only those and ``any`` count.
+        the maker is known and has names, only those and the names of ``any`` are used.
         """
         of_maker = [*names.get(self.maker, ()), *names.get("any", ())]
         wanted = (

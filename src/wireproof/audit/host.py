@@ -123,7 +123,7 @@ def _processor(cpuinfo: str) -> tuple[Value, Value]:
 
 def _virtual(facts: HostFacts, cpuinfo: str) -> Value:
     """Decide by the processor flag ``hypervisor``, which every hypervisor sets. Arm has no such
-    flag, and folders of texts have no flags: decide by the firmware's name of the machine.
+    flag, and folders of texts have no flags: decide by the machine's name in the firmware.
     """
     if re.search(r"^flags\s*:.*\bhypervisor\b", cpuinfo, re.MULTILINE):
         return True

@@ -21,7 +21,7 @@ from wireproof.model.record import FactFrame, Nic
 INTERFACES = "interfaces"
 """The fact that lists a host's interfaces, as the engine finds them."""
 CHOSEN = "chosen-interfaces"
-"""The fact that names the interfaces that the user chose, one per line."""
+"""The fact that lists the interfaces that the user chose, one per line."""
 _NOISE = re.compile(
     r"docker\d*|br-[0-9a-f]{12}|virbr\d+(-nic)?|vnet\d+|vmnet\d+|lxc\w*|lxdbr\d+|podman\d+|cni\w*"
     r"|cali\w+|tunl0|flannel\S*|cilium\S*|weave|kube-\S+|nodelocaldns|veth[0-9a-f]{6,8}|ifb\d+"
@@ -173,9 +173,9 @@ _MOST_LEVELS = 8
 def rate_of(
     nic: Nic, rates: Mapping[str, Value], named: Mapping[str, Nic], levels: int = _MOST_LEVELS
 ) -> Value:
-    """Return Gb/s. ``rates``: of adapters' interfaces; ``named``: all interfaces. A bond has the
-    sum of its members; an interface above a single other has its rate. The rate that a virtual
-    driver claims is ignored.
+    """Return the rate in Gb/s. ``rates``: of adapters' interfaces; ``named``: all interfaces. A
+    bond has the sum of its members; an interface above a single other has its rate. The rate that a
+    virtual driver claims is ignored.
     """
     if nic.name in rates or not levels:
         return rates.get(nic.name, UNKNOWN)
@@ -258,8 +258,8 @@ SLOTS = tuple(
 def with_slots(
     pci: dict[str, FactFrame], facts: HostFacts, names: Iterable[str]
 ) -> dict[str, FactFrame]:
-    """Return ``pci`` with the files ``pci/NAME/width-most`` and ``speed-most`` that need root: what
-    adapter and slot support.
+    """Return ``pci`` with the files ``pci/NAME/width-most`` and ``speed-most`` that need root: the
+    width and speed that adapter and slot support.
     """
     slots = [(name, place.replace("*", name)) for name in names for place in SLOTS]
     for name, slot in slots:

@@ -217,7 +217,7 @@ _GPU_MODULES = frozenset({"nvidia", "amdgpu", "habanalabs", "xe"})
 
 
 def _may_have_rdma(facts: HostFacts) -> bool:
-    """Return whether ports may exist that are not visible; ibstat prints all ports."""
+    """Return whether invisible ports may exist; ibstat prints all ports."""
     if facts.command(IBSTAT).text:
         return False
     return facts.may_hide(RDMA_PORTS) and not _lacks(_RDMA_MODULES, facts)
@@ -312,7 +312,7 @@ def _rdma_ports(facts: HostFacts) -> list[Instance]:
 
 def _add_sisters(all_names: Sequence[dict[str, Value]], scope: str, like: Sequence[str]) -> None:
     """Add ``SCOPE.sisters`` to the names of each instance: the fastest rate among instances with
-    the same values of ``like``, UNKNOWN if the last of them is.
+    the same values of ``like``, UNKNOWN if the last value of ``like`` is UNKNOWN.
     """
     fastest: dict[str, float] = {}
     for names in all_names:

@@ -223,7 +223,7 @@ def _numa_text(adapter: PciDevice, devices: Sequence[PciDevice]) -> tuple[str, s
 
 
 def _own_values(path: Sequence[PciDevice]) -> Texts:
-    """Return the registers of the first device. ``-most``: what it and its slot support."""
+    """Return the registers of the first device. ``-most``: values that it and its slot support."""
     device = path[0]
     speeds = [end.speed_most for end in path[:2] if end.speed_most]
     widths = [end.width_most for end in path[:2] if end.width_most]

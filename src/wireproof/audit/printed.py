@@ -214,8 +214,8 @@ def printed_driver(facts: HostFacts, name: str) -> Value:
 
 
 def _uevent(facts: HostFacts, device: str, interfaces: Iterable[Nic | None]) -> str:
-    """Return the driver (by the device's name, else of the interfaces on its ports: udev names
-    devices after their slots) and the PCI address of the interfaces.
+    """Return the PCI address of the interfaces, and the driver: by the device's name, else that of
+    the interfaces on its ports, because udev may name devices after their slots.
     """
     nics = [nic for nic in interfaces if nic]
     drivers = [printed_driver(facts, nic.name) for nic in nics]
@@ -233,8 +233,8 @@ _LOCAL = 0x02
 
 
 def _guid(mac: str) -> str:
-    """Return the GUID that drivers give the RoCE port of the interface. An IPoIB address ends in
-    the GUID.
+    """Return the GUID that drivers assign to the RoCE port of the interface. An IPoIB address ends
+    in the GUID.
     """
     if len(mac) == _IPOIB_MAC:
         return "0x" + mac[-23:].replace(":", "")
@@ -265,8 +265,8 @@ def _lanes(facts: HostFacts) -> Iterator[tuple[tuple[str, str], str]]:
 
 
 def _of_devinfo(facts: HostFacts, listed: Sequence[str]) -> Files:
-    """``listed``: the devices of ibstat, which has only those with management datagrams: none of
-    EFA, and none in iWARP mode.
+    """``listed``: the devices of ibstat, which lists only devices with management datagrams, so
+    neither EFA nor iWARP.
     """
     for device, body in _HCA.findall(_printed(facts, DEVINFO)):
         values = _rows(body)
@@ -394,7 +394,7 @@ def _uncoded(text: str) -> Value:
 
 
 def _rates(heading: re.Pattern[str], text: str) -> set[float]:
-    """Return Gb/s of the modes below a heading: 10000baseT/Full is 10."""
+    """Return the rates in Gb/s of the modes below a heading: 10000baseT/Full is 10."""
     match = heading.search(text)
     modes = re.findall(r"\s(\d{1,7})base", match[1]) if match else []
     return {int(mode) / 1000 for mode in modes}
@@ -410,7 +410,7 @@ _OF_MODEL: dict[str, Value] = {"MT4115": 100.0, "MT4119": 100.0, "MT4123": 200.0
 
 
 def signalled(facts: HostFacts, device: str, port: str) -> Value:
-    """Return Gb/s that the lanes of the InfiniBand port can signal, including encoding."""
+    """Return the Gb/s that the lanes of the InfiniBand port can signal, including encoding."""
     text = facts.command(port_info(device, port)).text or ""
     lanes, signals = _LANES.search(text), " ".join(_SIGNALS.findall(text))
     widths = [int(width) for width in re.findall(r"\b(\d{1,2})X", lanes[1])] if lanes else []

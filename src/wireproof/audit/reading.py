@@ -156,7 +156,7 @@ def _without_value(answer: PlaceAnswer, read: Read, form: Form) -> SettingReadin
 def _worst_of_all(
     machine: Machine, setting: Setting, read: Read, instance: Instance
 ) -> SettingReading:
-    """Return the worst value over all cores, policies or queues, and which have it."""
+    """Return the worst value over all cores, policies or queues, and those that have it."""
     pattern, form = path_of(read, instance), read.form or setting.form
     by_text = _by_text(machine.facts.each(pattern))
     values = {text: typed(text, form) for text in by_text}
@@ -182,7 +182,7 @@ def _worst_of_all(
 
 
 def _nothing_of(machine: Machine, pattern: str, found: bool) -> SettingReading:
-    """Return why no file of the pattern gave a value. ``found``: there are files."""
+    """Return why no file of the pattern contains a value. ``found``: there are files."""
     absent = not found and machine.facts.was_listed(pattern)
     unkept = matches_any(machine.facts.unkept, pattern)
     why = _MISSING if absent else UNKEPT if unkept else "could not be read"
@@ -314,7 +314,7 @@ def path_of(read: Read, instance: Instance) -> str:
 
 
 def with_label(pattern: str, label: str) -> str:
-    """Return ``pattern`` with its last open parts replaced by ``label``."""
+    """Return ``pattern`` with ``label`` in place of its last parts with wildcards."""
     names = label.split(" ")
     parts = []
     for part in reversed(pattern.split("/")):
@@ -323,7 +323,7 @@ def with_label(pattern: str, label: str) -> str:
 
 
 def part_read(read: Read, instance: Instance) -> Read:
-    """Return the read with the instance's names filled into its section."""
+    """Return ``read`` with the instance's names filled into its section."""
     if "{" not in read.section:
         return read
     return msgspec.structs.replace(read, section=filled(read.section, instance))

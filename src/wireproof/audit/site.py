@@ -187,7 +187,7 @@ def _as_wished(
 
 
 def _text(wish: str | float | bool) -> str:
-    """Return the value as files of /proc and /sys have it: 1 and 0 for true and false."""
+    """Return the value as files of /proc and /sys show it: 1 and 0 for true and false."""
     return str(int(wish)) if isinstance(wish, bool) else str(wish)
 
 

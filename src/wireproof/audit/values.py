@@ -49,8 +49,8 @@ def _indented(text: str, indent: int) -> str:
 
 def _behind(text: str, key: str) -> str | None:
     """Return the text after ``key`` and a colon, an equals sign or a space, up to the end of the
-    line. Of names separated by ``|`` the first that exists counts. Lines that start with ``#`` are
-    comments.
+    line. Of names separated by ``|``, the first that exists is used. Lines that start with ``#``
+    are comments.
     """
     for name in map(re.escape, key.split("|")):
         for match in re.finditer(

@@ -106,7 +106,7 @@ class Design:
     def order(self, number: int) -> list[tuple[int, ...]]:
         """Return the arms of each block of round ``number``, in the order of measurement.
 
-        Equal seed and number give equal order.
+        The same seed and number give the same order.
         """
         draw = random.Random(f"{self.seed}/{number}")
         order = list(self.arms)
@@ -193,7 +193,7 @@ class Experiment(Generic[T]):
 
 
 class Bench(Generic[T]):
-    """How a verb prepares an arm and runs one trial."""
+    """Interface of a verb: prepare an arm and run one trial."""
 
     def run(self, place: TrialPlace) -> T:
         """Run one trial.
@@ -213,7 +213,7 @@ class Bench(Generic[T]):
         return experiment.design
 
     def decided(self, experiment: Experiment[T]) -> bool:
-        """Called at each look, the last of ``looks``: return whether no further round is needed."""
+        """Return whether no further round is needed. Called at each look."""
         return False
 
 
@@ -226,7 +226,7 @@ def carry_out(
 ) -> Experiment[T]:
     """Run all rounds of the design after those that ``begun`` has; call ``keep`` after each.
 
-    An interrupted experiment is returned as well; any other exception of a bench passes through.
+    An interrupted experiment is also returned; any other exception of a bench passes through.
     """
     origin = clock() - begun.seconds
     stopped: Stopped | None = None

@@ -34,7 +34,7 @@ WORTH = 0.01
 
 @dataclass(frozen=True)
 class Trial:
-    """One trial of ``arm``; ``numbers``: by metric; missing ones were not measured."""
+    """One trial of ``arm``; ``numbers``: by metric; missing metrics were not measured."""
 
     block: int
     arm: int
@@ -127,7 +127,7 @@ def _chance(design: Design, metric: Metric, blocks: Blocks) -> float:
 
 
 def chance_of(found: Sequence[float]) -> float:
-    """Return the two-sided p of the signed-rank test that differences are symmetric about zero."""
+    """Return the two-sided p-value of the signed-rank test for symmetry about zero."""
     return min(1.0, 2.0 * min(above(found, 0.0), above([-each for each in found], 0.0)))
 
 

@@ -115,11 +115,11 @@ JUDGES: dict[str, Callable[[Recipe, Command], Iterator[Broken]]] = {
     **machine.JUDGES,
     **software.JUDGES,
 }
-"""The judge of each command that sets up a cluster, by its program."""
+"""The check of each command that sets up a cluster, by its program."""
 
 
 def by_program(recipe: Recipe) -> Iterator[Broken]:
-    """Run the judge of each command whose program has one."""
+    """Run the check of each command whose program has one."""
     for command in commands(recipe):
         judge = JUDGES.get(command.program)
         if judge is not None:
@@ -179,7 +179,7 @@ def _inside(view: Recipe, file: Fragment) -> Iterator[Broken]:
 
 
 def _line_ends(text: str, recipe: Recipe) -> Iterator[Broken]:
-    """Judge the line endings, which the lines of a recipe no longer contain."""
+    """Check the line endings, which the lines of a recipe no longer contain."""
     head = recipe.lines[0]
     if (
         recipe.kind == "script"
@@ -237,7 +237,7 @@ def why_unjudged(text: str, name: str, kind: Kind | None = None) -> str:
     lines = tuple(line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n"))
     which = kind or detected(name, lines)
     if not any(which in rule.kinds for rule in rules().values()):
-        return f"no rule is about files of the kind {which}"
+        return f"no rule covers files of the kind {which}"
     if which in CONFIGURATION_FILES:
         empty = kind is None and all(not line.strip() or line[:1] in "#;" for line in lines)
         return (

@@ -22,7 +22,7 @@ short.
 """
 
 MOST = 200
-"""Limit of files that are read inside a script."""
+"""Largest number of files that are read inside a script."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -359,8 +359,8 @@ def kind_of_line(line: str) -> Kind | None:
 
 
 def has_content(kind: Kind, lines: tuple[str, ...]) -> bool:
-    """Return whether a line is of a configuration file of this kind. True if the kind has no form
-    of lines.
+    """Return whether a line is of a configuration file of this kind. Also True if no form of lines
+    is known for the kind.
     """
     form = _CONTENT.get(kind)
     content = (line[:LONGEST] for line in lines if not line.lstrip().startswith(("#", ";")))
@@ -394,8 +394,8 @@ def _kind_of_content(content: list[str]) -> Kind:
 
 def views(recipe: Recipe) -> Iterator[Recipe]:
     """Return the recipe as each kind that it contains. A document is read as a script, and its
-    lines that look like lines of a configuration file are such a file; the other lines are blank
-    there, so that line numbers stay the same.
+    lines that look like lines of a configuration file are also read as such a file; the other lines
+    are blank there, so that line numbers stay the same.
     """
     if recipe.kind != "unknown":
         yield recipe

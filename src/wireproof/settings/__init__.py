@@ -1,3 +1,3 @@
-"""Options of the user, typed; each value remembers its origin (default, file,
+"""Typed options of the user; each value records its origin (default, file,
 environment, option).
 """

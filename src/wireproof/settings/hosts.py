@@ -51,8 +51,8 @@ def _resolver() -> GroupResolver:
 
 
 def _refuse_foreign(folder: Path) -> None:
-    """Raise ``BadInput`` if another user can change what ClusterShell reads in ``folder``, because
-    it names commands for a shell, and `sudo` may keep the HOME of another user.
+    """Raise ``BadInput`` if another user can change the files that ClusterShell reads in
+    ``folder``, because they contain shell commands, and `sudo` may keep the HOME of another user.
     """
     if not (folder / "groups.conf").exists():
         return
@@ -347,7 +347,8 @@ def check_nics(text: str) -> str:
 
 
 def fold_hosts(hosts: Sequence[str]) -> str:
-    """Return ``n[1-3],n7,n5`` for n1 n2 n3 n7 n5: consecutive numbers are folded, the order stays.
+    """Return ``n[1-3],n7,n5`` for n1 n2 n3 n7 n5: consecutive numbers are folded, and the order is
+    kept.
 
     Without folding, 10,000 names would not fit into a program's argument.
     """

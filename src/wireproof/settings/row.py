@@ -74,7 +74,7 @@ def row(group: str, metavar: str, about: str, default: Any = None, **more: Any) 
 
 
 def choice(group: str, words: str, about: str, default: str, **more: Any) -> Any:
-    """Return the row of a setting that is one of some words (``quick|standard``) or its default."""
+    """Return the row of a setting with a fixed set of words (``quick|standard``)."""
     allowed = dict.fromkeys((*([default] if not default else []), *words.split("|")))
     return row(group, words, about, default, parse=one_of(*allowed), **more)
 

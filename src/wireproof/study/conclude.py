@@ -293,14 +293,14 @@ def _behaves(effects: Sequence[StudyEffect]) -> str:
 
 
 def _controls(one: Configuration, knob: Knob, probe: Probe) -> str:
-    """Describe the evidence of the other spellings about a refused value."""
+    """Describe the results of the other spellings of a refused value."""
     started = [each for each in knob.control if _outcome(each, one, probe) == ""]
     same = next((each for each in started if each.same), None)
     if same is None:
         return ""
     text = (
         f"; written as {spelling(same, one.value)} ({same.means}) it starts, so the value "
-        "exists, and the text was taken for something else"
+        "exists, and the text was read as something else"
     )
     for each in knob.control:
         if not each.same and (outcome := _outcome(each, one, probe)):

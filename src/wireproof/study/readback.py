@@ -25,9 +25,7 @@ Said = Mapping[str, Sequence[tuple[str, str, str]]]
 
 
 def said_in(text: str, library: Library) -> Said:
-    """Return every line of a kind in the library's catalogue; one line may name several
-    settings.
-    """
+    """Return every line of a kind in the library's catalogue; a line may list several settings."""
     compiled = {kind: re.compile(pattern) for kind, pattern in library.says.items()}
     ranked = re.compile(library.rank or "(?!)")
     found: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
@@ -148,8 +146,8 @@ def path_of(run: Run, judgement: Judgement, rails: Sequence[str]) -> tuple[Proof
     """Return the path of the launch if ``rails`` may share the payload, and each port's share of
     sent bytes.
 
-    ``judgement``: by the one claimed port. If there are points of large messages between pairs,
-    only these are used: the ports can distinguish them.
+    ``judgement``: that of the single claimed port. If there are points of large messages between
+    pairs, only these are used: the ports can distinguish them.
     """
     proof = _claimed_path(judgement)
     sent, payload = _sent(run)
@@ -234,7 +232,7 @@ def agreed_rails(hosts: Sequence[Host], asked: Sequence[str]) -> tuple[tuple[str
     if len(shared) < 2:
         return tuple(shared), []
     return tuple(shared), [
-        f"rails: {', '.join(shared)} (of equal speed on all hosts); --nic NIC,NIC names others"
+        f"rails: {', '.join(shared)} (of equal speed on all hosts); --nic NIC,NIC selects others"
     ]
 
 

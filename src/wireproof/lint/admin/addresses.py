@@ -65,7 +65,7 @@ def _is_host(text: str) -> bool:
 
 
 def ip(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """Judge ``ip addr add`` and ``ip link set mtu``."""
+    """Check ``ip addr add`` and ``ip link set mtu``."""
     texts = command.texts
     if len(texts) > 3 and texts[1][:1] == "a" and texts[2] in ("add", "a", "replace", "change"):
         word = command.words[3]
@@ -78,7 +78,7 @@ def ip(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 
 def ifconfig(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """Judge ``ifconfig IF ADDRESS netmask MASK mtu N``."""
+    """Check ``ifconfig IF ADDRESS netmask MASK mtu N``."""
     mask, size = command.value("netmask"), command.value("mtu")
     if mask is not None and re.match(r"[0-9.]+$", mask.text) and prefix_of(mask.text) is None:
         yield broken("command-address", recipe, command, mask)
@@ -87,7 +87,7 @@ def ifconfig(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 
 def nmcli(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """Judge addresses that nmcli sets: words that begin with a digit and are not lists."""
+    """Check addresses that nmcli sets: words that begin with a digit and are not lists."""
     for word, value in pairwise(command.words):
         if word.text.lstrip("+-") not in ("ipv4.addresses", "ipv4.address", "ip4"):
             continue
@@ -96,7 +96,7 @@ def nmcli(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 
 def _address(recipe: Recipe, command: Command, word: Word) -> Iterator[Broken]:
-    """Judge an address that must have a prefix length."""
+    """Check an address that must have a prefix length."""
     host, slash, length = word.text.partition("/")
     if not is_address(host) or (slash and not _is_length(host, length)):
         yield broken("command-address", recipe, command, word)
@@ -113,7 +113,7 @@ def _is_length(host: str, length: str) -> bool:
 
 
 def mtu(recipe: Recipe, command: Command, device: str, size: Word) -> Iterator[Broken]:
-    """Judge an MTU by the kind of interface that its name implies."""
+    """Check an MTU against the kind of interface that its name implies."""
     if not re.fullmatch(r"[0-9]{1,9}", size.text):
         return
     interface, value, seen = Interface(device), int(size.text), f"{size.text} on {device}"
@@ -177,7 +177,7 @@ class Defined:
 
 
 def networks(recipe: Recipe) -> Iterator[Broken]:
-    """Judge the masks of all networks of a text, and xCAT's commands."""
+    """Check the masks of all networks of a text, and xCAT's commands."""
     everything = commands(recipe)
     xcat = any(command.program in listed("xcat") for command in everything)
     found: list[Defined] = []
@@ -259,7 +259,7 @@ def _merging(recipe: Recipe, several: list[Defined]) -> Iterator[Broken]:
 
 
 def _apart(one: Defined, other: Defined) -> bool:
-    """Return whether two definitions are in different /24 networks. Two interfaces must be on the
+    """Return whether two definitions are in different /24 networks. Both interfaces must be on the
     same node.
     """
     if same_place(one.address, other.address):

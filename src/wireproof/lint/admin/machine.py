@@ -16,7 +16,7 @@ from wireproof.lint.tables import listed, nearest, spelled
 
 
 def modprobe(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """Judge the module's parameters, as in modprobe.d."""
+    """Check the module's parameters, as in modprobe.d."""
     names = [word for word in command.words[1:] if not word.text.startswith(("-", "–", "—"))]
     if len(names) < 2 or {"-r", "--remove", "-a", "--all"} & set(command.texts):
         return
@@ -29,7 +29,7 @@ def modprobe(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 
 def sysctl(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """Judge the words of ``sysctl -w name=value``, then each setting as in sysctl.d."""
+    """Check the words of ``sysctl -w name=value``, then each setting as in sysctl.d."""
     words = [word for word in command.words[1:] if not word.text.startswith("-")]
     if {"-p", "-f", "--load", "--system", "-a"} & set(command.texts) or not words:
         return
@@ -71,7 +71,7 @@ def _cut(recipe: Recipe, word: Word, begin: int, end: int) -> WrittenLine:
 
 
 def grubby(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """Judge the parameters of --args."""
+    """Check the parameters of --args."""
     words = command.words
     for at, word in enumerate(words):
         if word.text == "--args" or word.text.startswith("--args="):
@@ -83,7 +83,7 @@ def grubby(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 
 def echo(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """Judge ``echo VALUE > FILE`` below /sys and /proc."""
+    """Check ``echo VALUE > FILE`` below /sys and /proc."""
     values = [word for word in command.words[1:] if not word.text.startswith("-")]
     for redirect in command.redirects:
         target, path = redirect.target, redirect.target.text
@@ -124,7 +124,7 @@ def _written(recipe: Recipe, command: Command, value: Word, path: str) -> Iterat
 def _chosen(
     recipe: Recipe, command: Command, value: Word, path: str, choices: frozenset[str]
 ) -> Iterator[Broken]:
-    """Judge a value that must be one of a few choices."""
+    """Check a value that must be one of a few choices."""
     if value.text not in choices:
         meant = spelled(value.text.lower(), choices, 0.6)
         fix = [(value, meant)] if meant else None
@@ -139,7 +139,7 @@ SCALE = {"": 1.0, "k": 1.0, "m": 1e3, "g": 1e6, "t": 1e9}  # in kHz: the unit th
 
 
 def cpupower(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """Judge a cpupower command. A single fix contains all corrections of its options; typographic
+    """Check a cpupower command. A single fix contains all corrections of its options; typographic
     dashes alone have a separate rule.
     """
     rights = [(word, _option(word.text)) for word in command.words[1:]]
@@ -226,7 +226,7 @@ def _kilohertz(text: str) -> float | None:
 
 
 def tuned(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """Judge a tuned-adm command."""
+    """Check a tuned-adm command."""
     first, profiles = command.words[1:2], listed("tuned-profiles")
     if command.texts[1:2] == ("profile",):
         for word in command.words[2:]:

@@ -33,7 +33,7 @@ VERBS = (
     "unmask",
 )
 
-# --- Lines that are judged as written, because markup in them is not shell.
+# --- Lines that are checked as written, because markup in them is not shell.
 
 ADD_REPO = re.compile(r"\b(?:yum-)?config-manager\s+--add-repo(?:=|\s+)(\S.*)$")
 ADDRESS = re.compile(r"(?:https?|ftp|file)://[^\s<>\"'`)]+")
@@ -124,7 +124,7 @@ def two_commands(head: str, place: str, keys: list[str]) -> str:
 
 
 def systemctl(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """Judge the names of units."""
+    """Check the names of units."""
     verb = next((at for at, text in enumerate(command.texts) if text in VERBS), None)
     if verb is None or "mask" in command.texts[verb]:
         return
@@ -133,13 +133,13 @@ def systemctl(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 
 def service(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """Judge ``service NAME start``."""
+    """Check ``service NAME start``."""
     if len(command.words) > 2:
         yield from unit(recipe, command, command.texts[1], 0)
 
 
 def unit(recipe: Recipe, command: Command, text: str, verb: int) -> Iterator[Broken]:
-    """Judge the name of a unit."""
+    """Check the name of a unit."""
     name = text.removesuffix(".service")
     if text.startswith("-") or not re.fullmatch(r"[\w-]{3,40}", name) or name in listed("services"):
         return
@@ -186,7 +186,7 @@ IMAGE = re.compile(r"([a-z]+[\d.]+)-([a-z0-9_]+)-(?:netboot|statelite)-([\w.-]+)
 
 
 def images(recipe: Recipe) -> Iterator[Broken]:
-    """Judge the folder of a diskless image: it must be set before its first use, and must be that
+    """Check the folder of a diskless image: it must be set before its first use, and must be that
     of the packed image.
     """
     every = commands(recipe)
@@ -228,7 +228,7 @@ SOON = 3  # the reboot must follow /SET within this number of commands
 
 
 def tools(recipe: Recipe) -> Iterator[Broken]:
-    """Judge qcu64e: a change of mode without a reboot after it, and two folders for the same
+    """Check qcu64e: find a change of mode without a reboot after it, and two folders for the same
     program.
     """
     everything = commands(recipe)
@@ -276,7 +276,7 @@ def _folder(
 
 
 def irqbalance(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """Judge options of the daemon on a command line."""
+    """Check options of the daemon on a command line."""
     if len(command.words) > 1 and command.last == command.line:
         line = WrittenLine(command.line, recipe.lines[command.line - 1])
         for option in OPTION.finditer(line.text, command.words[1].column - 1):

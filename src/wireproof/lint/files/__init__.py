@@ -35,7 +35,7 @@ CLIENT = re.compile(r"([^\s()]*)\(([^)]*)\)")
 
 
 def mounts(fragment: Fragment) -> Iterator[Broken]:
-    """Judge the mounts and exports of a file."""
+    """Check the mounts and exports of a file."""
     exports: list[WrittenLine] = []
     for line in fragment.lines:
         if EXPORT.match(line.text) and " nfs" not in line.text:
@@ -113,7 +113,7 @@ NAME = re.compile(r"[A-Za-z0-9_](?:[\w.-]{0,252})$")
 
 
 def hosts(fragment: Fragment) -> Iterator[Broken]:
-    """Judge the host names of a file."""
+    """Check the host names of a file."""
     entries = []
     for line in fragment.lines:
         words = line.words
@@ -189,11 +189,11 @@ JUDGES: dict[Kind, Callable[[Fragment], Iterator[Broken]]] = {
     "openmpi": settings,
     "opensm": settings,
 }
-"""The judge of each fragment of a kind."""
+"""The check of the fragments of each kind."""
 
 
 def by_fragment(kind: Kind, judge: Callable[[Fragment], Iterator[Broken]]) -> Check:
-    """Return a check that passes each fragment of a kind to its judge."""
+    """Return a check of a recipe that passes each fragment of a kind to ``judge``."""
 
     def check(recipe: Recipe) -> Iterator[Broken]:
         for fragment in fragments(recipe, kind):
@@ -222,7 +222,7 @@ NAMES = re.compile(r"\s*(?:name|id|NAME)\s*=")
 
 
 def drop_in(recipe: Recipe) -> Iterator[Broken]:
-    """Judge the file name, and the characters of a file or of a file that a script writes."""
+    """Check the file name, and the characters of a file or of a file that a script writes."""
     if recipe.kind == "script":
         for file in files_written(recipe):
             if file.kind in CONFIGURATION_FILES:

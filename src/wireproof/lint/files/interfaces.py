@@ -138,7 +138,7 @@ IFCFG_TYPES = {"ethernet": "ethernet", "infiniband": "infiniband", "": ""}
 
 
 def ifcfg(recipe: Recipe) -> Iterator[Broken]:
-    """Judge the interfaces of ``recipe``."""
+    """Check the interfaces of ``recipe``."""
     interfaces = []
     for fragment in fragments(recipe, "ifcfg"):
         if fragment.path.rsplit("/", 1)[-1].startswith(("route", "rule")):
@@ -178,14 +178,14 @@ def _one_line(line: WrittenLine, values: dict[str, Part]) -> Iterator[Broken]:
 
 
 def _without_sign(line: WrittenLine) -> Iterator[Broken]:
-    """Judge ``ONBOOT yes``, which the shell takes for a command."""
+    """Check ``ONBOOT yes``, which the shell takes for a command."""
     found = re.match(r"\s*(\w{2,40})\s+(\S{1,200})\s*$", line.text)
     if found and {found[1], found[1].rstrip("0123456789")} & listed("ifcfg"):
         yield at("ifcfg-spaces", line, 0, line.text.strip(), f"{found[1]}={found[2]}")
 
 
 def _form(stem: str, value: Part) -> Iterator[Broken]:
-    """Judge the form of a value, unless it contains a variable."""
+    """Check the form of a value, unless it contains a variable."""
     text = value.text
     if not text or text[0] in "$%<{@" or "$" in text:
         return  # a template fills it in
@@ -288,7 +288,7 @@ Sections = dict[str, dict[str, Part]]
 
 
 def keyfile(fragment: Fragment) -> Iterator[Broken]:
-    """Judge a connection."""
+    """Check a connection."""
     sections = _sections(fragment)
     for family, methods in METHODS.items():
         yield from _addressing(sections.get(family, {}), methods)
@@ -313,7 +313,7 @@ def _sections(fragment: Fragment) -> Sections:
 
 
 def _addressing(section: dict[str, Part], methods: tuple[str, ...]) -> Iterator[Broken]:
-    """Judge the method and the addresses of an address family."""
+    """Check the method and the addresses of an address family."""
     method = section.get("method")
     addresses = [
         value for name, value in section.items() if re.fullmatch(r"address(?:es)?\d{0,3}", name)

@@ -20,7 +20,7 @@ HUGE_PAGES = ("hugepages", "hugepagesz", "default_hugepagesz")
 
 
 def command_line(recipe: Recipe) -> Iterator[Broken]:
-    """Judge the kernel's command lines in ``recipe``."""
+    """Check the kernel's command lines in ``recipe``."""
     for fragment in fragments(recipe, "kernel-command-line"):
         for line in fragment.lines:
             if line.is_comment:
@@ -95,7 +95,7 @@ def _without(word: Part) -> str:
 
 
 def judge_parameters(words: list[Part]) -> Iterator[Broken]:
-    """Judge the parameters of a command line, alone and together."""
+    """Check the parameters of a command line, alone and together."""
     by_name: dict[str, Part] = {}
     once = listed("kernel-parameters-once")
     for word in words:
@@ -169,7 +169,7 @@ LANES = 8  # hfi1's default of num_vls
 
 
 def modprobe(fragment: Fragment) -> Iterator[Broken]:
-    """Judge a file of modprobe.d."""
+    """Check a file of modprobe.d."""
     found = (LANES_SET.search(line.text.split("#", 1)[0]) for line in fragment.lines)
     lanes = next((int(match[1]) for match in found if match), LANES)
     continued = False
@@ -185,7 +185,7 @@ def modprobe(fragment: Fragment) -> Iterator[Broken]:
 
 
 def _command(fragment: Fragment, line: WrittenLine, words: Sequence[str]) -> Iterator[Broken]:
-    """Judge a line other than ``options``; in a document's prose, report only misspellings."""
+    """Check a line other than ``options``; in a document's prose, report only misspellings."""
     if words[0] in COMMANDS or (fragment.expanded and words[0].startswith("$")):
         return
     command = Part(line, line.text.index(words[0]), words[0])
@@ -213,7 +213,7 @@ def _options(line: WrittenLine, lanes: int) -> Iterator[Broken]:
 
 
 def option(word: Part, text: str, module: str, lanes: int = LANES) -> Iterator[Broken]:
-    """Judge a word after the name of a module; ``text`` is the word without the quotes
+    """Check a word after the name of a module; ``text`` is the word without the quotes
     of a shell.
     """
     name, equals, value = text.partition("=")
@@ -230,7 +230,7 @@ def _module(name: str) -> Module:
 
 
 def _bare(word: Part, module: str) -> Iterator[Broken]:
-    """Judge a word without ``=``: the module's name again, or a number that has lost its name."""
+    """Check a word without ``=``: the module's name again, or a number that has lost its name."""
     text, line = word.text, word.line.text
     start, end = line[: word.offset].rstrip(), line[word.offset + len(text) :]
     if text.replace("-", "_") == module:
@@ -262,7 +262,7 @@ def _known(word: Part, module: str, name: str) -> Iterator[Broken]:
 
 
 def _range(word: Part, module: str, name: str, value: str, lanes: int) -> Iterator[Broken]:
-    """Judge a value by the driver's limits, unless a script inserts it."""
+    """Check a value against the driver's limits, unless a script inserts it."""
     if "$" in value:
         return
     if (module, name) == ("hfi1", "krcvqs"):
@@ -275,10 +275,11 @@ def _range(word: Part, module: str, name: str, value: str, lanes: int) -> Iterat
 
 
 def _queues(word: Part, value: str, lanes: int) -> Iterator[Broken]:
-    """Judge krcvqs: too many values, or so many equal values that every lane was probably intended.
+    """Check krcvqs: find too many values, or so many equal values that every lane was probably
+    intended.
 
-    Fewer values are legal (only the first lanes, as krcvqs=5 or 0,0,0,5), so a short list counts as
-    wrong only if it names more than half of the lanes and none with 0.
+    Fewer values are legal (only the first lanes, such as krcvqs=5 or 0,0,0,5), so a short list
+    counts as wrong only if it has values for more than half of the lanes and none of them is 0.
     """
     counts = value.strip("\"'").split(",", MOST_WORDS)[:MOST_WORDS]
     numbers = [_integer(count) for count in counts]

@@ -38,7 +38,7 @@ class SysctlSetting:
 
 
 def sysctl(fragment: Fragment) -> Iterator[Broken]:
-    """Judge a file of settings."""
+    """Check a file of settings."""
     settings: dict[str, SysctlSetting] = {}
     for line in fragment.lines:
         if not line.text.strip() or line.text.lstrip()[0] in "#;":
@@ -71,7 +71,7 @@ def setting_of(line: WrittenLine) -> SysctlSetting | None:
 
 
 def _no_setting(fragment: Fragment, line: WrittenLine) -> Iterator[Broken]:
-    """Judge a command, or a name without ``=``; ``-NAME`` excludes a name from a pattern."""
+    """Check a command, or a name without ``=``; ``-NAME`` excludes a name from a pattern."""
     command = COMMAND.match(line.text)
     pair = re.match(r"\s*((?:net|vm)\.[\w.]+)(?:\s*:\s*|\s+)([\w ]{1,60})$", line.text)
     if command:
@@ -89,7 +89,7 @@ def _command(line: WrittenLine, command: re.Match[str]) -> Broken:
 
 
 def judge_setting(setting: SysctlSetting) -> Iterator[Broken]:
-    """Judge a single setting; also used for ``sysctl -w``."""
+    """Check a single setting; also used for ``sysctl -w``."""
     line = setting.key.line
     command = COMMAND.match(line.text)
     folder, _, name = setting.name.rpartition(".")
@@ -100,7 +100,7 @@ def judge_setting(setting: SysctlSetting) -> Iterator[Broken]:
         yield from _unknown(setting, folder, name)
     elif removed:
         yield setting.key.broken("sysctl-removed", f"{setting.name}: {removed}")
-    # values that a script fills in are not judged
+    # values that a script fills in are not checked
     elif not re.search(r"[$`<]", setting.value.text):
         yield from _value(setting)
 
@@ -160,7 +160,7 @@ def _in_bytes(word: str) -> str:
 
 
 def _triple(setting: SysctlSetting, numbers: list[str]) -> Iterator[Broken]:
-    """Judge three numbers, which must not decrease."""
+    """Check three numbers, which must not decrease."""
     seen = f"{setting.name} = {setting.value.text}"
     if len(numbers) != 3 or not all(text.isascii() and text.isdigit() for text in numbers):
         yield setting.value.broken("sysctl-three-values", seen)
@@ -181,10 +181,10 @@ def _number(setting: SysctlSetting, plain: str) -> Iterator[Broken]:
     value = int(plain, 16 if plain.startswith("0x") else 10)
     low, high = setting.row.low, setting.row.high
     if not low <= value <= high and not setting.name.startswith("vm.nr_"):
-        yield setting.wrong(f"{setting.name} = {value}; it takes {low} to {high}")
+        yield setting.wrong(f"{setting.name} = {value}; it accepts {low} to {high}")
     elif (setting.name, value) == ("net.ipv4.tcp_window_scaling", 0):
         seen = (
-            "net.ipv4.tcp_window_scaling = 0 holds each connection to 65535 bytes per round trip: "
+            "net.ipv4.tcp_window_scaling = 0 limits each connection to 65535 bytes per round trip: "
             "0.66 GB/s at 100 us"
         )
         yield setting.wrong(seen, "1")

@@ -20,7 +20,7 @@ ENOUGH_KIB = 1 << 20
 
 
 def limits(fragment: Fragment) -> Iterator[Broken]:
-    """Judge a file of limits."""
+    """Check a file of limits."""
     memlock: dict[str, dict[str, tuple[WrittenLine, str]]] = {}
     for line in fragment.lines:
         columns = [] if "$" in line.text else line.words
@@ -97,7 +97,7 @@ COMMENTED = re.compile(r"\s*#+\s*(IRQBALANCE_ARGS\s*=.*hintpolicy.*)$")
 
 
 def irqbalance(fragment: Fragment) -> Iterator[Broken]:
-    """Judge irqbalance's settings."""
+    """Check irqbalance's settings."""
     for line in fragment.lines:
         found = ARGUMENTS.match(line.text)
         if found and not line.is_comment:
@@ -119,7 +119,7 @@ def _assignment(name: Part, value: Part) -> Iterator[Broken]:
 
 
 def argument(line: WrittenLine, option: re.Match[str]) -> Iterator[Broken]:
-    """Judge a long option; short options (-h) have a single letter and are not matched."""
+    """Check a long option; short options (-h) have a single letter and are not matched."""
     dashes, name, value = option.groups()
     bare, known = name.replace("-", "").replace("_", "").lower(), listed("irqbalance-options")
     meant = name if name in known else spelled(bare, known, 0.8)
@@ -135,7 +135,7 @@ def argument(line: WrittenLine, option: re.Match[str]) -> Iterator[Broken]:
 
 
 def _policy(line: WrittenLine, option: re.Match[str], value: str | None) -> Iterator[Broken]:
-    """Report the word after ``--hintpolicy`` if it is none of the three."""
+    """Report the word after ``--hintpolicy`` if it is not one of the three policies."""
     if not value:
         yield at("irqbalance-policy", line, option.start(), "no word follows")
     elif "script" not in value:
@@ -166,7 +166,7 @@ SOURCES = ("baseurl", "mirrorlist", "metalink")
 
 
 def repository(fragment: Fragment) -> Iterator[Broken]:
-    """Judge a file of repositories."""
+    """Check a file of repositories."""
     heads: dict[str, WrittenLine] = {}
     names: dict[str, set[str]] = {"": set()}
     section = ""
@@ -188,8 +188,8 @@ def repository(fragment: Fragment) -> Iterator[Broken]:
 
 
 def _option(line: WrittenLine, found: re.Match[str], quoted: bool) -> Iterator[Broken]:
-    """Judge a line ``name=value``. Among other text (``quoted``) it may belong to another file, so
-    its name is not judged.
+    """Check a line ``name=value``. Among other text (``quoted``) it may belong to another file, so
+    its name is not checked.
     """
     (name, value), known = parts(line, found), listed("repository")
     if name.text in known:

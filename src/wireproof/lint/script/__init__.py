@@ -110,7 +110,7 @@ class Launch:
 
     @cached_property
     def families(self) -> set[Family]:
-        """The MPIs whose options the line has."""
+        """The MPIs whose options the line uses."""
         words = () if self.is_srun else self.options
         names = {word.text.partition("=")[0] for word in words}
         exports = "-x" in names and not self.command.program.endswith("hydra")
@@ -134,7 +134,7 @@ def launches(every: Iterable[Command]) -> Iterator[Launch]:
 
 
 MOST = 500
-"""Limit of launches that are judged in a script."""
+"""Largest number of launches that are checked in a script."""
 
 _WORD = re.compile(r"\S+")
 _SBATCH = re.compile(r"#SBATCH[ \t]+")

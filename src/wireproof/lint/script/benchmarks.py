@@ -59,7 +59,7 @@ def _unknown(program: str, name: str) -> str:
 
 
 def ranks(recipe: Recipe) -> Iterator[Broken]:
-    """Judge the number of ranks of OSU benchmarks. The ranks of several programs in a line (``prog1
+    """Check the number of ranks of OSU benchmarks. The ranks of several programs in a line (``prog1
     : -n 1 prog2``) add up.
     """
     for _, launch in launched(recipe):

@@ -67,7 +67,7 @@ def _by_place(text: str) -> Mpi | None:
 
 def _fitting(around: list[Mpi], launch: Launch) -> Mpi:
     """Return the last MPI; if there are several (branches of an if), the last whose options the
-    line has.
+    line uses.
     """
     family: dict[Mpi, Family] = {"openmpi": "openmpi", "intel": "hydra", "mpich": "hydra"}
     fits = [mpi for mpi in around if family.get(mpi) in launch.families]
@@ -96,7 +96,7 @@ def _signs(job: Job) -> list[tuple[int, Mpi | None]]:
 
 
 def environment(job: Job, launch: Launch) -> dict[str, str]:
-    """Return the variables of the ranks as far as the script sets them: name and value."""
+    """Return the variables of the ranks that the script sets: name and value."""
     command = launch.command
     return job.before(command.line) | job.within(command.line, command.last)
 

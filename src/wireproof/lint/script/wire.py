@@ -1,4 +1,4 @@
-"""Rules for measurements between nodes: will the wire be measured, and which wire?"""
+"""Rules for measurements between nodes: whether they measure the wire, and which wire."""
 
 import re
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ def _is_wire_test(launch: Launch) -> bool:
 
 
 def placement(recipe: Recipe) -> Iterator[Broken]:
-    """Judge -ppn under Slurm, and ranks that nothing spreads over nodes."""
+    """Check -ppn under Slurm, and find ranks that nothing spreads over nodes."""
     for job, launch in _wire_tests(recipe):
         tasks = job.count("--ntasks")
         by_count = tasks is not None and tasks == job.count("--nodes")
@@ -72,7 +72,7 @@ def _on_one_node(job: Job, launch: Launch) -> bool:
 
 
 def _is_inside(job: Job, launch: Launch) -> bool:
-    """Return whether the launch names the cores of a single node: shared memory is intended."""
+    """Return whether the launch lists cores of a single node, so that shared memory is intended."""
     by = launch.value("--map-by", "-map-by")
     inside = by is not None and by.text.startswith(
         ("core", "socket", "numa", "l3cache", "hwthread")
@@ -91,7 +91,7 @@ _PLACING = """--map-by -map-by --host -host -H -hosts --hosts -hostfile --hostfi
 
 
 def selection(recipe: Recipe) -> Iterator[Broken]:
-    """Judge the selection of fabric and interface."""
+    """Check the selection of fabric and interface."""
     for job, launch in _wire_tests(recipe):
         if job.hidden or not (several_nodes(job, launch) or launch.ranks == 2):
             continue
@@ -149,7 +149,7 @@ def _looks_intel(job: Job, launch: Launch) -> bool:
 
 
 def transports(recipe: Recipe) -> Iterator[Broken]:
-    """Judge Open MPI's BTLs: interface and PML; also on a launch line without a program."""
+    """Check Open MPI's BTLs: interface and PML; also on a launch line without a program."""
     for job, launch in launched(recipe):
         wire = not launch.program or _is_wire_test(launch)
         if wire and not launch.is_srun and not job.hidden:

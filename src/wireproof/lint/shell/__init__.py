@@ -221,7 +221,7 @@ def segments(recipe: Recipe) -> list[Segment]:
 
 
 def _trusted(recipe: Recipe) -> bool:
-    """Return whether the recipe is a script by its first line or its name."""
+    """Return whether the recipe is a script according to its first line or its name."""
     head = next((line for line in recipe.lines if line.strip()), "")
     by_head = head.lstrip("\ufeff \t").startswith(("#!", "#SBATCH"))
     return by_head or recipe.name.endswith(SCRIPT_NAMES)
@@ -264,8 +264,8 @@ def _segment(recipe: Recipe, part: Segment) -> Iterator[Command]:
 
 
 def _shown_commands(lines: list[str]) -> tuple[list[str], list[int]]:
-    """Return the lines of a document without sentences and remarks, and the indentation of each by
-    a prompt or a bullet.
+    """Return the lines of a document without sentences and remarks, and the width of the prompt or
+    bullet before each.
     """
     shown: list[str] = []
     indents: list[int] = []
@@ -284,7 +284,7 @@ def _shown_commands(lines: list[str]) -> tuple[list[str], list[int]]:
 
 
 class _CommandReader:
-    """Collects the tokens of the commands one after the other."""
+    """Collect the tokens of the commands, one command after the other."""
 
     def __init__(self, recipe: Recipe, part: Segment) -> None:
         self.recipe, self.part = recipe, part

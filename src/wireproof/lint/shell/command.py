@@ -51,9 +51,9 @@ class Heredoc:
 @dataclass(frozen=True, slots=True)
 class Command:
     """A simple command. ``words[0]`` is the program, or the first option if a document shows only
-    options; it is empty if the line only assigns. ``line`` to ``last`` are its physical lines;
-    ``text`` is its source. ``outer`` are the words of the wrappers that start it (``sudo``, ``pdsh
-    -w c1``, ``mpirun -n 2`` …). ``piped``: its output goes to the next command.
+    options; it is empty if the line only assigns variables. ``line`` to ``last`` are its physical
+    lines; ``text`` is its source. ``outer`` are the words of the wrappers that start it (``sudo``,
+    ``pdsh -w c1``, ``mpirun -n 2`` …). ``piped``: its output goes to the next command.
     """
 
     words: tuple[Word, ...]
@@ -89,8 +89,8 @@ _LONGEST_LINE = 2000
 
 @lru_cache(maxsize=4)
 def heredocs(recipe: Recipe) -> Mapping[int, Heredoc]:
-    """Return the here-documents by the number of the line that opens them; one without an end does
-    not count.
+    """Return the here-documents by the number of the line that opens them; a here-document without
+    an end is left out.
     """
     places = gathered(
         (line.strip(), number)

@@ -168,7 +168,7 @@ def test_what_happens_reaches_a_reporter() -> None:
     argv = ["env", "mpirun", "-hosts", f"{socket.gethostname()},{socket.gethostname()}", "x"]
     found = wireproof.prove(argv, reporter=Listener())
     assert heard == found.notes
-    assert heard[0].startswith(f"watching {socket.gethostname()}, which the command names")
+    assert heard[0].startswith(f"watching {socket.gethostname()} from the command's arguments")
 
 
 @pytest.mark.parametrize(

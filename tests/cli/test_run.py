@@ -83,7 +83,7 @@ def test_a_program_of_another_mpi_is_refused(tmp_path: Path) -> None:
     if done.returncode == 0:
         pytest.skip("this hpcc is linked with MPICH")
     assert done.returncode == 2
-    assert "each rank would run as a job of its own" in one_sentence(done)
+    assert "each rank would run as a separate job" in one_sentence(done)
 
 
 AGENT = """#!/bin/sh

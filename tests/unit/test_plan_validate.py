@@ -86,7 +86,7 @@ def test_a_check_of_a_thousand_nodes_is_enough_for_a_twentieth() -> None:
     assert found.least.rounds <= 12
     assert msgspec.json.decode(msgspec.json.encode(found), type=Validation) == found
     text = document_text(validation_document(found))
-    assert "rounds find 5 %" in text
+    assert "rounds find a slowdown of 5 %" in text
 
 
 def test_few_nodes_repeat_their_rounds() -> None:

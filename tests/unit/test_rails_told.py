@@ -66,7 +66,7 @@ def test_each_mpi_is_told_its_own_variables(
         ("intel", "", "mpi", "provider tcp uses one NIC"),
         ("intel", "opx", "mpi", "provider opx uses one NIC"),
         ("mpich", "", "tcp", "the transport tcp uses one NIC"),
-        ("intel", "psm2", "mpi", "hsn0 is not an adapter of Omni-Path"),
+        ("intel", "psm2", "mpi", "hsn0 is not an Omni-Path adapter"),
     ],
 )
 def test_what_can_use_one_nic_only_says_so(

@@ -48,7 +48,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     *MACHINES,
     *BMC,
     file("--snapshot", "store all facts in this file, to judge them again with --from."),
-    text("--against", "HOST|PATH", "golden host, snapshot or result to compare the hosts with."),
+    text("--against", "HOST|PATH", "golden host, snapshot or result as the reference."),
     file("--site --waivers site", "TOML file with a site's values by role, and its waivers."),
     text(
         "--explain",

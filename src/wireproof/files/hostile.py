@@ -332,8 +332,8 @@ class _Budget:
 def copy_folder(source: Path, target: Path) -> None:
     """Copy ``source`` to the new folder ``target``: folders get mode 0700, files 0600.
 
-    Raises ``OSError`` for anything but folders and regular files (including links), for more than
-    ``LARGEST`` bytes or ``MOST`` files, and for folders deeper than ``DEPTH``.
+    Raises ``OSError`` for links and other files that are not regular, for more than ``LARGEST``
+    bytes or ``MOST`` files, and for folders deeper than ``DEPTH``.
     """
     with held_folder(target.parent) as into:
         _copy(source, target, (None, into), _Budget(), DEPTH)

@@ -274,8 +274,8 @@ def dead_in_srun(lines: Sequence[str], names: RankNames, *, faults: bool = False
 
 
 def _srun_ending(how: str) -> tuple[bool, bool, str]:
-    """Return whether a task died by itself, whether of a fault in the process, and the signal's
-    name if srun states only the exit status of a shell.
+    """Return whether a task died by itself, whether a fault in the process was the cause, and the
+    signal's name if srun states only the exit status of a shell.
     """
     status = whole(how.rpartition(" ")[2]) if how.startswith("Exited with exit code") else None
     if status is None or status in _OUR_STATUSES:

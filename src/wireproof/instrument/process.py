@@ -172,7 +172,7 @@ class _PacedPlan:
         self.reading, self._sink = os.pipe()
 
     def feed(self, read_bytes: int) -> None:
-        """Write as much as fits, given that the reader has read ``read_bytes``."""
+        """Write as much as the pipe can take after the reader has read ``read_bytes``."""
         while self._left and (room := AHEAD_BYTES - (self._sent - read_bytes)) > 0:
             try:
                 written = os.write(self._sink, self._left[: min(room, AHEAD_BYTES)])

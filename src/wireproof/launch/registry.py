@@ -169,7 +169,7 @@ class LaunchRequest:
         return counts.pop() if len(set(hosts)) == len(hosts) and len(counts) == 1 else None
 
     def sections(self) -> list[tuple[str, str, int]]:
-        """Runs of (host, claimed NIC, count) in rank order, for launchers that place
+        """Sequences of ranks as (host, claimed NIC, count), in rank order, for launchers that place
         rank by rank.
         """
         nics = self.nics if self.nic_selection == "claimed" and self.nics else ("",) * self.size

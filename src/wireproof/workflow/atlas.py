@@ -19,7 +19,7 @@ from wireproof.workflow.catalogue import site_folder
 VARIABLE = "WIREPROOF_ATLAS"
 _LARGEST = 4 << 20
 _MOST_FILES = 1000
-_TELLING = 0.01  # fraction of the line rate below which a goodput says nothing about the line
+_TELLING = 0.01  # fraction of the line rate below which a goodput has no relation to the line
 
 
 def atlas_folder(given: Path | None, environment: Mapping[str, str]) -> Path | None:

@@ -59,7 +59,7 @@ def explain(code: str) -> list[Explanation]:
     rule may have the same name). If there is none, return the settings that the system, a vendor's
     menu or a document calls by that name (``krcvqs``, ``PSM3_RDMA``, ``vm.swappiness``, ``C1E
     Autopromote``), also with a value (``krcvqs=4``) or among other words (``blacklist acpi_pad``).
-    Raises ``BadInput`` with similar names.
+    Raises ``BadInput`` with similar names if there is no such name.
     """
     key = as_key(code)
     if entry := findings().get(key):  # no cause, rule or setting has the code of a finding

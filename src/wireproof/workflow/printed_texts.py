@@ -72,8 +72,8 @@ def _by_host(text: str, known: Collection[str] = ()) -> Mapping[str, str]:
 
 
 def _prefixed(lines: list[str], known: Collection[str]) -> dict[str, str]:
-    """Return the text of each host of ``node1: text``. Lines of commands such as ``ethtool -i``
-    also begin with a word and a colon, but each word occurs once.
+    """Return the text of each host from lines such as ``node1: text``. Lines of commands such as
+    ``ethtool -i`` also begin with a word and a colon, but each word occurs once.
     """
     found: dict[str, list[str]] = {}
     full = [line for line in lines if line.strip()]

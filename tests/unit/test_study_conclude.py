@@ -154,8 +154,8 @@ def test_each_silence_has_its_own_sentence() -> None:
     assert [one.seen for one in found.honoured] == ["unread", "unsaid", "by-effect", "refused"]
     unread, unsaid, _, refused = (one.text for one in found.honoured)
     assert "X_RAILS is not among the 1 setting that X lists as read" in unread
-    assert "behaves as the base within" in unread
-    assert "the library reports nothing about it; it behaves as the base within" in unsaid
+    assert "behaves like the base within" in unread
+    assert "the library reports nothing about it; it behaves like the base within" in unsaid
     assert refused == "no run works with it: no data available"
 
 

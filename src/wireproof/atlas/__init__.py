@@ -220,7 +220,7 @@ def _between(rows: Sequence[tuple[int, float]], size: int) -> float | None:
 
 
 Load = Callable[[str], Iterable[tuple[Publication, str]]]
-"""Returns a protocol's sources, each with the site's own file or "" for ours."""
+"""Returns a protocol's sources, each with the site's own file or "" for the built-in files."""
 
 
 @dataclass
@@ -388,7 +388,8 @@ def _ratio(quantity: Quantity, value: float, other: float) -> float:
 
 
 def outruns_all(found: Place, *, likely: bool = False) -> bool:
-    """Return True for a time much shorter than all of enough published times.
+    """Return True if there are enough published times and the time is much shorter than all of
+    them.
 
     Any shorter time counts if it is ``likely`` that two ranks shared a host.
     """
@@ -397,5 +398,5 @@ def outruns_all(found: Place, *, likely: bool = False) -> bool:
 
 
 def trails_all(found: Place) -> bool:
-    """Return True if the number is below all of enough published numbers."""
+    """Return True if there are enough published numbers and the number is below all of them."""
     return found.faster_than is not None and not found.as_slow

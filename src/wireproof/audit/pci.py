@@ -307,7 +307,7 @@ def _redirects(device: PciDevice) -> str:
 def _between(
     first: Sequence[PciDevice], second: Sequence[PciDevice]
 ) -> tuple[str, Sequence[PciDevice]]:
-    """Return the word for the path between the ends of two paths, and the bridges on it."""
+    """Return the word for the path between the first devices of two paths, and its bridges."""
     common = next((bridge for bridge in first[1:] if bridge in second[1:]), None)
     if common is None:
         if first[-1].domain == second[-1].domain and first[-1].bus == second[-1].bus:

@@ -21,7 +21,7 @@ from wireproof.model.experiment import InterimLook, Metric
 ALPHA = 0.05
 """Error probability of all claims of an experiment together."""
 WARM_UP = -1
-"""Block number of trials that do not count."""
+"""Block number of warm-up trials, which do not count."""
 BLOCK_VALUES = 4
 """Largest number of arms that share a small block with the base: the base costs a quarter more
 trials, and an arm and its base are at most four trials apart.

@@ -213,7 +213,9 @@ class Recipe:
 
 @lru_cache(maxsize=256)
 def _is_anywhere(recipe: Recipe, pattern: str) -> bool:
-    """Return whether any line matches. Cached: each command asks for the same recipe."""
+    """Return whether any line matches. Cached, because every command repeats this for the same
+    recipe.
+    """
     search = compiled(pattern).search
     return any(search(line[:LONGEST]) for line in recipe.lines)
 

@@ -271,7 +271,7 @@ def _shows(effects: Sequence[StudyEffect]) -> bool:
 
 
 def _behaves(effects: Sequence[StudyEffect]) -> str:
-    """``; it behaves as the base within 1.2 % (stream)``; "" if that is not known."""
+    """``; it behaves like the base within 1.2 % (stream)``; "" if that is not known."""
     if _shows(effects):
         changed = ", ".join(one.pattern for one in effects if one.answer in ("helps", "hurts"))
         return f"; nevertheless, the runs differ from the base ({changed})"
@@ -284,7 +284,7 @@ def _behaves(effects: Sequence[StudyEffect]) -> str:
         return ""
     if all(one.answer == "no-effect" for one in effects):
         most, _, at = max(spans)
-        return f"; it behaves as the base within {100 * most:.1f} % ({at})"
+        return f"; it behaves like the base within {100 * most:.1f} % ({at})"
     most, _, at = min(spans)
     within = f"within {100 * most:.1f} % at best, {at}"
     return (

@@ -222,7 +222,7 @@ def _masks_and_types(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 
 def _pairs(command: Command) -> Iterator[tuple[Word, str, str]]:
-    """Return each address and mask that a command gives, with the word of the mask."""
+    """Return each address and mask that a command contains, with the word of the mask."""
     program, texts = command.program, command.texts
     if program in DEFINE:  # chdef -t network NAME net=10.0.0.0 mask=255.255.255.0
         given = {word.text.partition("=")[0]: word for word in command.words if "=" in word.text}

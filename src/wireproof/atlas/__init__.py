@@ -78,7 +78,7 @@ def layer_of_tool(tool: str) -> Layer:
 
 
 def link_of(series: Published) -> LinkClaim:
-    """Return the claim of the series' link, as its path uses it. Raises PhysicsError."""
+    """Return the series' link as a claim for the path of the series. Raises PhysicsError."""
     path = series.path if series.path in PATHS else ""
     return claim_from_text(series.link, path=path)
 

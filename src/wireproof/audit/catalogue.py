@@ -127,7 +127,7 @@ def _check_profiles(setting: Setting) -> None:
 
 
 def _expressions(setting: Setting) -> dict[str, Expression]:
-    """Return the values of the fix that are computed."""
+    """Return the computed values of the fix."""
     given = setting.fix.value if setting.fix else {}
     return {name: parse(text[1:]) for name, text in given.items() if text.startswith("=")}
 

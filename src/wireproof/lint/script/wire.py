@@ -139,8 +139,8 @@ def _any_interface(recipe: Recipe, job: Job, launch: Launch, provider: str) -> I
 
 
 def _looks_intel(job: Job, launch: Launch) -> bool:
-    """Return whether this is Intel MPI by its signs; without any, by its benchmarks after its
-    launcher's options.
+    """Return whether the launch uses Intel MPI: by its signs, or if it has none, by its benchmark
+    and the options of its launcher.
     """
     mpi = mpi_of(job, launch)
     return mpi == "intel" or (

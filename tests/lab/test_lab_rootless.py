@@ -166,7 +166,7 @@ def test_without_the_right_to_taps_an_ordinary_user_gets_token_buckets_and_is_to
     found.pop("down")
     (note,) = cast("list[str]", found.pop("notes"))
     assert (
-        "/dev/net/tun cannot be opened (Permission denied): `chmod 666 /dev/net/tun` as root allows"
+        "/dev/net/tun cannot be opened (Permission denied): run `chmod 666 /dev/net/tun` as root"
         " it" in note
     )
     expected = _expected()

@@ -103,7 +103,7 @@ def test_obstacles_name_the_setting_and_the_remedy(tmp_path: Path) -> None:
         "1\n", encoding="ascii"
     )
     first, second = supervisor.user_namespace_obstacles(tmp_path)
-    assert first.startswith("user.max_user_namespaces is 0: `sysctl -w")
+    assert first.startswith("user.max_user_namespaces is 0: run `sysctl -w")
     assert "apparmor_restrict_unprivileged_userns is 1" in second
 
 

@@ -181,7 +181,7 @@ def test_planting_changes_no_queueing_discipline() -> None:
 
 
 def test_an_obstacle_is_named_with_its_remedy(tmp_path: Path) -> None:
-    assert "does not exist: `modprobe tun`" in wire_obstacle(tmp_path / "tun")
+    assert "does not exist: run `modprobe tun`" in wire_obstacle(tmp_path / "tun")
     assert "cannot be opened" in wire_obstacle(tmp_path)
     (tmp_path / "tun").touch()
     assert wire_obstacle(tmp_path / "tun") == ""

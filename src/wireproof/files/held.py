@@ -2,8 +2,8 @@
 its name.
 
 On the path, only links of root and of this user are followed: a link of another user could point
-anywhere. A folder of another user is not written to, because its owner could replace it, unless it
-has the sticky bit (/tmp).
+anywhere. A folder of another user is refused, because its owner could replace it; only folders with
+the sticky bit (/tmp) are accepted.
 """
 
 import contextlib

@@ -61,9 +61,7 @@ def user_namespace_obstacles(root: Path = Path("/proc/sys")) -> list[str]:
         ),
     ):
         if _setting(name, root) == bad:
-            obstacles.append(
-                f"{name} is {bad}: `{remedy}` as root allows it, or run the lab as root"
-            )
+            obstacles.append(f"{name} is {bad}: run `{remedy}` as root, or run the lab as root")
     return obstacles
 
 

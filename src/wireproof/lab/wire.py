@@ -81,13 +81,11 @@ def wire_obstacle(device: Path = Path("/dev/net/tun")) -> str:
         os.close(os.open(device, os.O_RDWR | os.O_CLOEXEC))
     except FileNotFoundError:
         return (
-            f"{device} does not exist: `modprobe tun` as root creates it (for a container: pass"
+            f"{device} does not exist: run `modprobe tun` as root (for a container: pass"
             " the device to it)"
         )
     except OSError as error:
-        return (
-            f"{device} cannot be opened ({error.strerror}): `chmod 666 {device}` as root allows it"
-        )
+        return f"{device} cannot be opened ({error.strerror}): run `chmod 666 {device}` as root"
     return ""
 
 

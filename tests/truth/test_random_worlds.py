@@ -22,6 +22,7 @@ MET = (
     3032796,  # a small point was not counted beside larger ones on another rail: off-wire
     500160,  # what another port carried all the time was by chance as much as was due: wrong-path
     21006912,  # 29 % in memory, and a flow that began after the idle reading: on-wire
+    30022033,  # memory, and a steady flow that adds up to the payload of the run: wrong-path
     3053211,  # as 3032796, beside larger ones that went over the management port
 )
 

@@ -20,7 +20,7 @@ import msgspec
 from wireproof.analysis.changes import WitnessChanges
 from wireproof.analysis.crossed import crossed_at, everywhere
 from wireproof.model.record import PairResult, PointRecord, Total
-from wireproof.model.traffic import Direction
+from wireproof.model.traffic import Direction, Ledger
 from wireproof.verdict.context import Context
 from wireproof.verdict.path.proof import PairProof, Place, Witnessed, pair_proof
 from wireproof.verdict.path.sight import STRAY_BYTES, Due, Sighting, look
@@ -271,6 +271,8 @@ class _Whole:
         )
         if whole.kind in _DECIDED and not self._keeps_pace(one, place, whole.kind):
             return _stale(found, one.remark)
+        if whole.kind in ("wrong-path", "mixed") and self._goes_on(whole, place):
+            return _stale(found, one.remark)
         if whole.kind != "on-wire" or whole.seen is None:
             return found
         if sum(whole.others.values()) > max(self.ctx.criteria.stray_share * due.need, STRAY_BYTES):
@@ -281,6 +283,18 @@ class _Whole:
             found
             if one.need > spare
             else dataclasses.replace(found, kind="stale", remark=one.remark)
+        )
+
+    def _goes_on(self, whole: Sighting, place: Place) -> bool:
+        """Return whether the other ports rise as fast beside each point as during it: then the
+        bytes that add up to the run's payload belong to another job.
+        """
+        reader, _, direction = place
+        ledgers = [seen.ledgers[reader] for seen in self.witnessed if reader in seen.ledgers]
+        return any(
+            all(_rises_beside(ledger, name, direction) for ledger in ledgers)
+            for name, count in whole.others.items()
+            if count > self.ctx.criteria.stray_share * whole.need
         )
 
 
@@ -296,6 +310,11 @@ class _Ripe:
         self.now_ns += point.elapsed_ns
         self.dues.append((self.now_ns, due.need if due else 0.0))
         return sum(need for end_ns, need in self.dues if end_ns <= self.now_ns - self.wait_ns)
+
+
+def _rises_beside(ledger: Ledger, name: str, direction: Direction) -> bool:
+    crossed = crossed_at(ledger, name, direction)
+    return crossed.background > (crossed.bytes or 0.0)
 
 
 def _is_read(point: PointRecord, total: Total) -> bool:

@@ -33,8 +33,10 @@ _DUPLICATES = (
 """Duplicates that the receivers reported (RFC 2883), in blocks and in segments: the sender had
 retransmitted what was not lost (linux Documentation/networking/snmp_counter.rst).
 """
-_COUNTED = (_RESENT, _SENT, _TIMEOUTS, *_DUPLICATES)
+_OVERTAKEN = "ip/TcpExt/TCPSACKReorder"
+_COUNTED = (_RESENT, _SENT, _TIMEOUTS, _OVERTAKEN, *_DUPLICATES)
 _MOSTLY = 0.5  # share of the retransmitted segments
+_REORDERS = 0.1  # per retransmitted segment
 _WORTH_A_WARNING = 10.0  # per million segments: a login may lose fewer than this
 _LEAST_WARNED = 3  # a busy host's queue loses one or two of a few thousand
 _COSTS = 200.0  # per million: above about this loss, TCP's window shrinks
@@ -87,6 +89,13 @@ class _Host:
         return 0 if self.duplicates > _MOSTLY * resent else resent
 
     @property
+    def reordered(self) -> bool:
+        """True if acknowledgements show packets that arrived in another order. Duplicates alone may
+        be segments whose acknowledgement came late.
+        """
+        return not self.lost and self.sums[_OVERTAKEN] >= _REORDERS * self.sums[_RESENT]
+
+    @property
     def per_million(self) -> float | None:
         sent = self.sums[_SENT]
         return 1e6 * self.sums[_RESENT] / sent if sent > 0 else None
@@ -97,6 +106,7 @@ class _Host:
             "sent_segments": self.sums[_SENT] or None,
             "per_million": self.per_million,
             "duplicate_segments": self.duplicates,
+            "reordered": self.sums[_OVERTAKEN],
             "timeouts": self.sums[_TIMEOUTS],
             "drops": [
                 f"{counter} +{count}" for counter, count in self.drops.most_common(_MOST_NAMED)
@@ -151,10 +161,10 @@ class Loss:
                 )
             )
             worst = self._costs(name, end, share, issues_so_far)
-            if worst is not None and not host.lost:
+            if worst is not None and host.reordered:
                 text = f"packets that {name} sends overtake each other: {_words(host)}"
                 found.append(Issue("reordering", worst, Node(name), text, evidence, host.at[0]))
-            elif worst is not None and culprit is None:
+            elif worst is not None and culprit is None and host.lost:
                 about, text = self._blamed(name, end)
                 text += f": {_words(host)}"
                 found.append(Issue("packet-loss", worst, about, text, evidence, host.at[0]))
@@ -327,7 +337,7 @@ def _words(host: _Host) -> str:
     where = (
         f"dropped here: {drops}"
         if drops
-        else f"the receivers had {host.duplicates:,} of them already: they were reordered or late"
+        else f"the receivers had {host.duplicates:,} of them already: late or reordered"
         if not host.lost
         else "no port of this host counted a drop: the packets were lost elsewhere"
     )

@@ -1,5 +1,5 @@
 /* The MPI functions that the engine calls, and nothing else: the stubs define exactly these, and
- * prototypes.h declares them. One list, so that the two cannot drift apart. */
+ * prototypes.h declares them. A single list keeps the two consistent. */
 #define WIREPROOF_MPI_4_FUNCTIONS(X) \
   X(MPI_Parrived)                    \
   X(MPI_Pready)                      \

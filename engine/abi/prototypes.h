@@ -1,5 +1,5 @@
-/* Prototypes of the functions in functions.h, as the MPI standard gives them; included by each
- * ABI's mpi.h after its types (so no include guard of its own). */
+/* Prototypes of the functions in functions.h, as in the MPI standard. Each ABI's mpi.h
+ * includes it after its types (so it has no include guard). */
 int MPI_Accumulate(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype,
                    int target_rank, MPI_Aint target_disp, int target_count,
                    MPI_Datatype target_datatype, MPI_Op op, MPI_Win win);
@@ -85,8 +85,8 @@ int MPI_Win_lock_all(int assert, MPI_Win win);
 int MPI_Win_sync(MPI_Win win);
 int MPI_Win_unlock_all(MPI_Win win);
 
-/* MPI 4 only, so weak: with an older library the program starts all the same and their addresses
- * are null. */
+/* Only in MPI 4, so they are weak: with an older library the program still starts, and their
+ * addresses are null. */
 #define WIREPROOF_IF_THERE __attribute__((weak))
 WIREPROOF_IF_THERE int MPI_Parrived(MPI_Request request, int partition, int* flag);
 WIREPROOF_IF_THERE int MPI_Pready(int partition, MPI_Request request);

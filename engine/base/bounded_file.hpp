@@ -1,5 +1,5 @@
-// Reading files that others wrote: bounded in size, regular files only, never blocking on a FIFO or
-// a device.
+// Reads files that other programs wrote: bounded in size, regular files only, never blocking on a
+// FIFO or a device.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct FileText {
 // and is never opened: opening some device nodes has side effects (tapes rewind, watchdogs arm).
 FileText read_bounded(const std::string& path, std::size_t limit);
 
-// First line without surrounding blanks; "" if the file cannot be read.
+// First line without surrounding white space; "" if the file cannot be read.
 std::string read_line(const std::string& path);
 
 // The parts of the functions above, for callers that have opened the file themselves
@@ -35,7 +35,7 @@ std::string first_line(const FileText& file);
 // Returns at most `most` sorted names in an open folder, and closes the folder.
 std::vector<std::string> list_open_directory(int descriptor, std::size_t most);
 
-// A decimal number, possibly surrounded by blanks; nothing for a sign, overflow or other text.
+// A decimal number, possibly surrounded by white space; nothing for a sign, overflow or other text.
 std::optional<std::uint64_t> parse_unsigned(std::string_view text);
 
 // Sorted entry names without "." and ".."; empty if the directory cannot be read.

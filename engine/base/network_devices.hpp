@@ -1,8 +1,8 @@
 // Network interfaces of the caller's own network namespace, by rtnetlink.
 //
-// /sys shows the namespace of whoever mounted it; a netlink socket always shows ours, with the same
-// 64-bit statistics and one kernel call for all of them (sysfs sums the driver's queues anew for
-// each of its 24 files).
+// /sys shows the namespace of the process that mounted it; a netlink socket always shows the
+// caller's, with the same 64-bit statistics and one kernel call for all of them (sysfs sums the
+// driver's queues anew for each of its 24 files).
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ struct NetworkDevice {
   std::uint16_t hardware_type = 0;  // ARPHRD_*
   std::optional<int> mtu;
   std::optional<bool> carrier;
-  std::optional<int> carrier_changes;  // how often the carrier came or went
+  std::optional<int> carrier_changes;  // number of carrier changes
   std::string kind;                    // for a virtual interface: "vlan", "bond", "veth" ..
   int lower = 0;                       // index of the interface below it, 0: none in this namespace
   bool lower_elsewhere = false;        // the interface below is in another network namespace

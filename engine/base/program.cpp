@@ -114,7 +114,7 @@ bool has_ended(pid_t child) {
 }
 
 // Reads both pipes until the command has ended or the deadline is over. False: deadline. A pipe
-// that a daemon of the command keeps open does not delay us, because only the command's own end
+// that a daemon of the command keeps open causes no delay, because only the end of the command
 // counts.
 bool pump(pid_t child, Pipe& output, Pipe& errors, std::size_t limit, Clock::time_point deadline,
           Ended& end) {

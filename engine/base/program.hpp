@@ -8,7 +8,7 @@
 
 namespace wireproof {
 
-/// Removes relative and empty entries from PATH: they mean the current folder, where anyone may
+/// Removes relative and empty entries from PATH: they mean the current folder, where any user may
 /// have put programs. Adds /usr/sbin and /sbin, where ethtool is and which users' PATHs often lack.
 /// Call it first in main, before any thread starts.
 void search_absolute_folders_only();

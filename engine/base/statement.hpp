@@ -18,7 +18,7 @@ namespace wireproof {
 /// Decodes %XX. Nothing if an escape is invalid.
 std::optional<std::string> percent_decode(std::string_view text);
 
-/// The reverse: blanks, %, =, commas, control characters and non-ASCII bytes become %XX.
+/// The reverse: spaces, %, =, commas, control characters and non-ASCII bytes become %XX.
 std::string percent_encode(std::string_view text);
 
 class Statement {

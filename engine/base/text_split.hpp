@@ -8,7 +8,7 @@
 
 namespace wireproof {
 
-/// The word separators, the same in every locale.
+/// The word separators, which are the same in every locale.
 inline constexpr std::string_view kBlanks = " \t\n\v\f\r";
 
 /// Removes the part before `mark` from `text`, and the mark too, and returns that part; all of
@@ -27,8 +27,8 @@ inline std::optional<std::string_view> take_line(std::string_view& text) {
   return take_until(text, '\n');
 }
 
-/// Removes and returns the first word of `text` and the blanks before it; "" if only blanks are
-/// left.
+/// Removes and returns the first word of `text`, and removes the white space before it; "" if only
+/// white space is left.
 inline std::string_view take_word(std::string_view& text) {
   text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
   const std::string_view word = text.substr(0, text.find_first_of(kBlanks));

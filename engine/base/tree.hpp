@@ -1,7 +1,7 @@
-// The files of one machine, written by others: "/" itself, or a folder with the files of another
-// machine (recorded, synthetic, or a host's files that a container has mounted). Size and number
-// are bounded, only regular files are read, and no link leads out of the folder: an absolute link
-// begins at the folder, as it did on the original machine.
+// The files of one machine, which other programs wrote: "/" itself, or a folder with the files of
+// another machine (recorded, synthetic, or a host's files that a container has mounted). Size and
+// number are bounded, only regular files are read, and no link leads out of the folder: an absolute
+// link begins at the folder, as it did on the original machine.
 #pragma once
 
 #include <cstddef>
@@ -44,12 +44,12 @@ class Tree {
 
   explicit Tree(std::string root = "/");
 
-  /// This machine's own files.
+  /// True for the files of this machine.
   bool live() const { return live_; }
   const std::string& root() const { return root_; }
 
   FileText read(const std::string& path, std::size_t limit) const;
-  /// First line without surrounding blanks; "" if the file cannot be read.
+  /// First line without surrounding white space; "" if the file cannot be read.
   std::string line(const std::string& path) const;
   std::optional<std::uint64_t> number(const std::string& path) const;
   /// Sorted names of the entries; empty if the folder does not exist.

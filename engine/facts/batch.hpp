@@ -13,8 +13,8 @@ namespace wireproof::facts {
 
 /// Maximum number of concurrent commands on a host.
 inline constexpr std::size_t kMostCommands = 8;
-/// The caller waits 30 s for the facts (instrument/facts.py), so a host that hangs returns what it
-/// has by then.
+/// The caller waits 30 s for the facts (instrument/facts.py), so a host that hangs returns the
+/// facts that it has by then.
 inline constexpr std::chrono::milliseconds kPatience{20'000};
 
 /// The facts of each request, in their order. A request whose turn comes after `patience` is not

@@ -33,7 +33,7 @@ struct Fact {
 inline constexpr std::size_t kMaxMatches = 1024;
 /// Below a `root` other than "/", only files of that folder are read (base/tree.hpp), and no
 /// command is run, because it would report on this machine. The path "interfaces" requests the list
-/// of network interfaces (facts/interfaces.hpp), "pci" the registers that decide over PCI Express
+/// of network interfaces (facts/interfaces.hpp), "pci" the registers that control PCI Express
 /// (facts/pci.hpp). If /sys belongs to another network namespace, the kernel answers for
 /// /sys/class/net instead.
 std::vector<Fact> collect(const FactRequest& request, const std::string& root = "/");

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMostDevices = 4096;
 constexpr std::uint64_t kMostNodes = 4096;
-constexpr std::size_t kHeader = 64;  // what everybody may read
+constexpr std::size_t kHeader = 64;  // readable by every user
 constexpr std::size_t kSpace = 256;
 constexpr unsigned kFirstExtended = 0x100;
 constexpr unsigned kEndExtended = 0x1000;

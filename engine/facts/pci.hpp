@@ -1,5 +1,5 @@
-// PCI devices as facts: the few registers of bridges, network adapters and accelerators that decide
-// how data moves between them.
+// PCI devices as facts: the few registers of bridges, network adapters and accelerators that
+// determine how data moves between them.
 #pragma once
 
 #include <string_view>

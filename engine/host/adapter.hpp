@@ -8,7 +8,7 @@
 
 namespace wireproof::host {
 
-/// "" = not said. Ports with an equal, non-empty identity are functions of one adapter.
+/// "" = unknown. Ports with an equal, non-empty identity are functions of one adapter.
 struct Adapter {
   std::string system_guid;  // of the RDMA device
   std::string node_guid;

@@ -27,7 +27,7 @@ struct Nic {
   std::string driver;
   std::optional<int> mtu;
   std::optional<std::int64_t>
-      speed_mbps;  // the rate that the driver claims: veth claims 10000 whatever shapes it
+      speed_mbps;  // the rate that the driver claims: veth claims 10000 even if it is shaped
   std::optional<bool> carrier;
   std::string operstate;
   std::optional<int> numa_node;

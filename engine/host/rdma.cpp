@@ -74,7 +74,7 @@ RdmaPort* port_of(RdmaDevice& device, int number) {
   return device.ports.size() == 1 ? &device.ports.front() : nullptr;
 }
 
-/// "0211:22ff:fe33:4455" from "00:11:22:33:44:55": what software devices derive from their
+/// "0211:22ff:fe33:4455" from "00:11:22:33:44:55": the GUID that software devices derive from their
 /// interface's address (RFC 4291, appendix A).
 std::string guid_of(const std::string& mac) {
   constexpr std::size_t kMacText = 17;

@@ -1,4 +1,4 @@
-// The RDMA devices of a machine, and which of their ports belong to which network interface.
+// The RDMA devices of a machine, and the network interfaces of their ports.
 #pragma once
 
 #include <optional>
@@ -28,8 +28,8 @@ struct RdmaDevice {
   std::vector<RdmaPort> ports;
 };
 
-/// Read once; then each interface takes its port, and each port that is left over is an interface
-/// of its own in the list.
+/// Read once; then each interface takes its port, and each remaining port becomes a separate
+/// interface in the list.
 class RdmaTable {
  public:
   explicit RdmaTable(const Tree& tree);

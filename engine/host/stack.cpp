@@ -28,7 +28,7 @@ std::string device_type(const Tree& tree, const std::string& base) {
   return "";
 }
 
-/// For kinds that the uevent does not name: files that only they have.
+/// Recognises kinds that are not in the uevent by files that only they have.
 std::string kind_by_files(const Tree& tree, const std::string& base, const Nic& nic) {
   if (tree.is_folder(base + "/bonding")) return "bond";
   if (tree.is_folder(base + "/bridge")) return "bridge";

@@ -26,7 +26,7 @@ Quantiles quantiles_of(std::vector<double> values);
 struct Congestion {
   Quantiles quiet;
   Quantiles loaded;
-  /// of the loaded phase; in ticks of the given clock; the value of a block is `estimate`'s
+  /// of the loaded phase, in ticks of the given clock; the values of blocks are those of `estimate`
   Samples samples;
   ///< of half round trips
 };

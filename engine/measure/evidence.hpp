@@ -1,5 +1,5 @@
-// This process's part of the evidence: the ranks that it simulates or is, and the counters of their
-// machines.
+// This process's part of the evidence: its rank or the ranks that it simulates, and the counters of
+// their machines.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@ constexpr std::size_t kMiB = std::size_t{1} << 20;
 constexpr double kImbLongestNs = 10e9;
 constexpr std::uint64_t kMostBatches = 200;
 constexpr std::uint64_t kLeastBatches = 20;  // they are divided into this many blocks
-constexpr double kBatchNs = 50e3;  // the suites read no clock in between; ours costs < 0.1 %
+constexpr double kBatchNs = 50e3;  // the suites read no clock in between; this costs < 0.1 %
 
 struct Count {
   std::uint64_t warm_up;

@@ -1,4 +1,4 @@
-// The `group` of the point frame as text (docs/reference/engine-interface.md).
+// Writes the `group` of the point frame as text (docs/reference/engine-interface.md).
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// What one pair's origin measured at one point: the `pairs` element of the point frame, before it
-// is converted to text.
+// The measurement of one pair's origin at one point: the `pairs` element of the point frame, before
+// it is converted to text.
 #pragma once
 
 #include <cstdint>

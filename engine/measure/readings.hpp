@@ -1,6 +1,6 @@
-// When counters are read: around each point, in the quiet windows beside it, and over the whole
-// run, once every counter has settled. All readings are outside of timed regions and after
-// barriers.
+// The times at which counters are read: around each point, in the quiet windows beside it, and over
+// the whole run, once every counter has settled. All readings are outside of timed regions and
+// after barriers.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,11 @@ class Readings {
   /// How long the end of the run must wait for this process, from the plan or as learnt. 0 if
   /// up-to-date counters showed the payload of every point.
   int settle_ms() const;
-  /// Waits for late counters and makes the last reading of the run; returns, in ns, how long it
+  /// Waits for late counters and makes the last reading of the run; returns the time in ns that it
   /// waited for counters of these machines that may be late.
   double end_run(int settle_ms);
   /// Whether this process must wait as long again: a counter rose after the last point, and only
-  /// one more reading shows whether it is late or traffic of others goes on.
+  /// another reading shows whether it is late or other traffic continues.
   bool goes_on() const;
   void read_tail(int settle_ms);
 

@@ -34,7 +34,8 @@ std::unique_ptr<Transport> open_transport(TransportKind kind, const OpenRequest&
   throw bad_plan("no such transport");
 }
 
-/// Before the transport is open, only the launcher (or nothing) says which rank reads the plan.
+/// Before the transport is open, only the launcher, if there is one, determines the rank that reads
+/// the plan.
 struct Opening {
   std::string text;
   Plan plan;
@@ -75,7 +76,7 @@ TransportKind prepare(const Arguments& arguments, const Variant& variant, Openin
   return opening.plan.transport;
 }
 
-/// Anything that is wrong with the plan on this rank: nothing, or "code\nmessage". Collective.
+/// The problem with the plan on this rank as "code\nmessage", or "". Collective.
 std::string trouble_with_plan(Transport& transport, Opening& opening, const Arguments& arguments) {
   std::string trouble;
   Group& group = transport.group();
@@ -113,7 +114,7 @@ void agree(Transport& transport, Opening& opening, const Arguments& arguments) {
                 first.substr(cut + 1));
 }
 
-/// The failure names a peer that is gone: possibly only this rank knows which one.
+/// True if the failure contains a peer that is gone: possibly only this rank knows the peer.
 bool names_a_peer(const Failure& failure) {
   return failure.code() == "tcp-lost" || failure.code() == "tcp-stalled" ||
          failure.code() == "tcp-absent" || failure.code() == "ofi-lost";
@@ -133,7 +134,7 @@ int report(const Failure& failure, int rank) {
   return static_cast<int>(failure.status());
 }
 
-/// The name that the user gave, or else the host's own.
+/// The name that the user gave, or else the host's name.
 std::string name_of_host(const Plan& plan, int rank) {
   for (const RankPlace& place : plan.ranks) {
     if (place.index == rank && !place.host.empty()) return place.host;
@@ -163,8 +164,8 @@ int run_together(Transport& transport, Opening& opening, const Arguments& argume
       transport.close();  // every rank is here
       return status;
     }
-    // A launcher ends all ranks when rank 0 exits, so let ranks report first that know which peer
-    // is missing.
+    // A launcher ends all ranks when rank 0 exits, so let the ranks that know the missing peer
+    // report first.
     if (rank == 0 && names_a_peer(failure)) poll(nullptr, 0, kLastMessagesMs);
     std::_Exit(status);  // the other ranks may be anywhere in their program; the launcher ends them
   }

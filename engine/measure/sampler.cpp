@@ -62,9 +62,9 @@ Timing Sampler::time_segment(const Segment& segment, bool counted) {
 }
 
 /// Rough time of one granule; the first is always the slowest (connections, page faults), so the
-/// second is used. Doubled until the clock can see it. For a pipelined pattern the whole probe is
-/// used: data that the system has buffered arrives at once, so a single batch may take no time at
-/// all.
+/// second is used. Doubled until the clock can resolve it. For a pipelined pattern the whole probe
+/// is used: data that the system has buffered arrives at once, so a single batch may take no time
+/// at all.
 double Sampler::first_granule_ns() {
   const bool pipelined = sampled_.pipelined();
   Segment probe{.batches = pipelined ? 1U : 2U};
@@ -81,7 +81,7 @@ double Sampler::first_granule_ns() {
   }
 }
 
-/// Time of one granule by one window, in ns.
+/// Time of one granule in ns, measured in one window.
 double Sampler::warm_up_window(double granule_ns) {
   const Cutting c = cut(granule_ns, sampled_.clock(), policy_, sampled_.pipelined());
   const double batch_ns = granule_ns * c.granules;
@@ -115,8 +115,8 @@ void Sampler::warm_up() {
   samples_.warm_up = {samples_.operations, elapsed, stationary};
 }
 
-/// Fixes the batches by the latest time of a granule. Samples that were timed with an older
-/// division count as warm-up.
+/// Fixes the batches according to the latest time of a granule. Samples that were timed with an
+/// older division count as warm-up.
 void Sampler::choose_cutting() {
   cutting_ = cut(granule_ns_, sampled_.clock(), policy_, sampled_.pipelined());
   // There is no time for a second batch, so this one, from an empty pipe to an empty pipe, may be
@@ -202,8 +202,8 @@ void Sampler::time_block(const StopRule& rule) {
 }
 
 /// Blocks of one batch each, timed without a pause: after a pause the first batch would include the
-/// way there once more. A run of such blocks is as long as all before it together, so there are few
-/// pauses, and at most twice the necessary time is used.
+/// latency of the link once more. A run of such blocks is as long as all before it together, so
+/// there are few pauses, and at most twice the necessary time is used.
 void Sampler::time_slow_blocks(const StopRule& rule) {
   sampled_.begin_block();
   const double batch_ns = granule_ns_ * cutting_.granules;
@@ -234,7 +234,7 @@ void Sampler::time_slow_blocks(const StopRule& rule) {
   sampled_.end_block();
 }
 
-/// A suite's own warm-up, count and batches; its value is computed from all batches together.
+/// Uses a suite's warm-up, count and batches; its value is computed from all batches together.
 void Sampler::sample_by_formula() {
   const double granule_ns = first_granule_ns();
   const FormulaCount count = formula_count(point_, sampled_.granule(), granule_ns);

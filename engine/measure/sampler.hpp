@@ -1,4 +1,4 @@
-// How a point is sampled, whatever moves the messages: warm up, divide operations into batches,
+// Samples a point, whatever moves the messages: warm up, divide operations into batches,
 // time blocks until the stop rule applies. Pairs (Origin) and groups (GroupLeader) are sampled by
 // the same code, so their numbers mean the same.
 #pragma once
@@ -43,7 +43,7 @@ class Sampler {
 
   /// Warm-up, then blocks until the stop rule applies.
   void sample();
-  /// A suite's own warm-up, count and batches.
+  /// Uses a suite's warm-up, count and batches.
   void sample_by_formula();
   /// One segment in addition to those of the two functions above.
   Timing time_segment(const Segment& segment, bool counted);

@@ -35,9 +35,9 @@ struct Command {
   std::uint64_t seed = 0;
 };
 
-/// The target's last word.
+/// The target's final report.
 struct TargetReport {
-  /// by the target's own clock over the counted segments; 0: it took no part
+  /// by the target's clock over the counted segments; 0: it took no part
   double elapsed_ns = 0;
   /// time that the process waited for a processor meanwhile; less than 0: unknown
   double waited_ns = -1;

@@ -11,13 +11,13 @@ namespace {
 
 constexpr std::uint64_t kBriefShare = 64;
 constexpr std::uint64_t kCoarsestUnit = 8;     // bytes per count
-// As in goes_on of analysis/traffic.py, which prove asks.
+// As in goes_on of analysis/traffic.py, which prove uses.
 constexpr double kChatterPerNs = 1e-4;  // 100 kB/s: logins and neighbour discovery
 constexpr double kLouder = 2;
 constexpr std::uint64_t kLeastFabricUnit = 4;  // unit of port_xmit_data: words, or flits of 8 bytes
 
-/// Counters of errors on a link, and of a link that went down: a few explain what many bytes
-/// cannot.
+/// Counters of errors on a link, and of a link that went down: even a few of them may be the cause
+/// of a problem.
 bool tells_trouble(std::string_view name) {
   static constexpr std::string_view kWords[] = {"err",  "drop", "discard", "crc", "retr", "Retr",
                                                 "fifo", "wait", "timeout", "cnp", "ecn",
@@ -28,8 +28,8 @@ bool tells_trouble(std::string_view name) {
   });
 }
 
-/// The denominator of a share: without it nobody knows whether few or many of the segments were
-/// sent again.
+/// The denominator of a share: without it, it is unknown whether few or many of the segments were
+/// retransmitted.
 bool is_a_whole(std::string_view name) { return name == "ip/Tcp/OutSegs"; }
 
 /// A driver's statistic that may be all bytes of a port, or those of a priority; the names of
@@ -45,13 +45,13 @@ bool tells_port_bytes(std::string_view name) {
 }
 
 /// RDMA in software (rxe) counts only its packets; its bytes are included in the interface's. If
-/// these packet counters did not change, the interface's bytes were the kernel's own.
+/// these packet counters did not change, the interface's bytes were all the kernel's.
 bool counts_software_rdma(std::string_view name) {
   return name.starts_with("ib/") &&
          (name.ends_with("/hw_counters/sent_pkts") || name.ends_with("/hw_counters/rcvd_pkts"));
 }
 
-/// Whether other traffic shows in it.
+/// Whether the counter shows other traffic.
 bool tells_others(std::string_view name) {
   return tells_port_bytes(name) || counts_software_rdma(name);
 }

@@ -28,7 +28,7 @@ class Site {
   /// An interface, an RDMA device or one of its ports, whose byte counters are always reported.
   void claim(const std::string& nic);
   /// Whether a counter here may be refreshed late: counters of real adapters may, counters of
-  /// virtual interfaces are the kernel's own.
+  /// virtual interfaces belong to the kernel.
   bool may_lag() const;
   /// Ports of these drivers may show their last bytes late.
   void know_late(const std::vector<LateDriver>& drivers);
@@ -58,8 +58,8 @@ class Site {
   /// Whether a byte counter has risen by what may be a share of `payload_bytes` since the previous
   /// reading (at first that of `read_after`).
   bool still_rises(std::uint64_t payload_bytes);
-  /// Whether a byte counter rose between the last point and the end of the run as it did not before
-  /// the run: it is late, or traffic of others goes on.
+  /// Whether a byte counter rose between the last point and the end of the run but not before the
+  /// run: it is late, or other traffic continues.
   bool goes_on() const;
 
   /// `payload_bytes`: for a brief point, the bytes that this process moved. In that case only

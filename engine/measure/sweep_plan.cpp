@@ -14,7 +14,7 @@ std::string remote_patterns() {
 
 }  // namespace
 
-/// What the plan does not know: how many ranks started, and what the transport supports.
+/// Facts that are not in the plan: the number of ranks, and the abilities of the transport.
 void Sweep::check_plan() const {
   const int size = group_.size();
   for (const Point& point : plan_.points) {

@@ -143,7 +143,7 @@ WatchOptions parse_watch_options(int argc, char** argv) {
 
 int watch_main(int argc, char** argv) {
   const WatchOptions options = parse_watch_options(argc, argv);
-  ::signal(SIGPIPE, SIG_IGN);  // a reader that goes away ends the watch; no signal does
+  ::signal(SIGPIPE, SIG_IGN);  // the end of the reader, not a signal, ends the watch
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   witness::Reader reader(options.root, /*protocols=*/true);
   if (write_all(STDOUT_FILENO, hello(reader, options) + '\n')) Watch(reader, options).run();

@@ -55,14 +55,15 @@ std::array<Fd, 3> own_streams() {
   return streams;
 }
 
-// A parent in another pid namespace reads as 0; in that case the session above watches instead.
+// A parent in another pid namespace appears as 0; in that case the session above watches it
+// instead.
 Fd parent_descriptor() {
   const pid_t parent = getppid();
   return parent > 0 ? process_descriptor(parent) : Fd();
 }
 
-// Signals are passed on to the command. If our parent ends, we end, and the closed socket ends the
-// command.
+// Signals are forwarded to the command. If the parent ends, this process ends, and the closed
+// socket ends the command.
 int stand_for(const Fd& peer, const Fd& signals, const Fd& parent) {
   for (;;) {
     pollfd wanted[3] = {

@@ -1,4 +1,4 @@
-// `guard`: runs a job and leaves nothing of it behind, whichever process dies first.
+// `guard`: runs a job and leaves no process of it behind, whichever process dies first.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -141,7 +141,7 @@ int guard(const Arguments& arguments) {
   const Fd parent = process_descriptor(getppid());
   if (!parent.is_open()) prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) fail_errno("guard: become a subreaper");
-  setsid();  // fails for a group leader, which already has its own group
+  setsid();  // fails for a group leader, which already has a group
   const Fd signals = signal_descriptor({SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT});
   const pid_t job = start(options, mark);
   const Outcome outcome = watch(options, job, signals, parent);

@@ -31,7 +31,7 @@ namespace {
 
 constexpr const char* kSwitch = "@switch";
 constexpr const char* kWire = "@wire";
-constexpr char kRelease = 'K';  // the byte by which the creator says: keep the lab when I exit
+constexpr char kRelease = 'K';  // the creator sends this byte if the lab must outlive it
 constexpr int kNice = -15;
 constexpr int kLookMs = 100;
 
@@ -83,14 +83,15 @@ Options parse(const Arguments& arguments) {
   return options;
 }
 
-// One datagram; the kernel attaches the sender's pid as the creator sees it, which the sender
-// itself cannot know.
+// One datagram; the kernel attaches the sender's pid in the creator's namespace, which the sender
+// cannot know.
 void report(const Options& options, const std::string& text) {
   send(options.report.get(), text.data(), text.size(), MSG_NOSIGNAL);
 }
 
-// The nodes represent machines with their own processors but share ours with other processes, so
-// processes in the nodes get priority over ordinary processes. False if that is not permitted.
+// The nodes represent machines with separate processors but share this machine's with other
+// processes, so processes in the nodes get priority over ordinary processes. False if that is not
+// permitted.
 bool run_first() { return setpriority(PRIO_PROCESS, 0, kNice) == 0; }
 
 // Nice values are inherited, but many kernels share the cores among sessions, whatever the nice
@@ -267,8 +268,8 @@ class Supervisor {
 
 }  // namespace
 
-// The started process has exited when this returns; the supervisor is its orphan and depends on
-// nobody.
+// The started process has exited when this returns; the supervisor is its orphan and depends on no
+// other process.
 int hold(const Arguments& arguments) {
   Options options = parse(arguments);
   try {

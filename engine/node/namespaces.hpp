@@ -1,4 +1,4 @@
-// What a lab node consists of, and how a process enters it.
+// The parts of a lab node, and how a process enters it.
 #pragma once
 
 #include <sys/types.h>
@@ -12,7 +12,7 @@
 
 namespace wireproof {
 
-// One node as the command line states it: "NAME=net,uts,ipc,mount,pid,shm". Namespaces that are not
+// One node as given on the command line: "NAME=net,uts,ipc,mount,pid,shm". Namespaces that are not
 // listed are shared with the other nodes: a node with false isolation is a test case. "shm" is a
 // private /dev/shm, not a namespace.
 struct NodeSpec {
@@ -22,7 +22,7 @@ struct NodeSpec {
   bool owns(const std::string& kind) const { return own.contains(kind); }
 };
 
-// Throws Failure that says what is wrong with the text.
+// Throws Failure that describes the error in the text.
 NodeSpec parse_node(std::string_view text);
 
 // Calls fork() into new namespaces of the kinds that the node owns. Returns as fork does; the child

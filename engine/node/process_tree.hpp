@@ -9,9 +9,9 @@
 
 namespace wireproof {
 
-// A job's processes: the descendants of `root`, plus every process whose environment holds `mark`
-// ("NAME=value"). The mark finds processes that left the tree: a daemon in a lab node is adopted by
-// that node's pid 1, never by a subreaper outside.
+// A job's processes: the descendants of `root`, plus every process whose environment contains
+// `mark` ("NAME=value"). The mark finds processes that left the tree: a daemon in a lab node is
+// adopted by that node's pid 1, never by a subreaper outside.
 class ProcessTree {
  public:
   ProcessTree(pid_t root, std::string mark) : root_(root), mark_(std::move(mark)) {}

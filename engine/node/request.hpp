@@ -30,9 +30,9 @@ struct Request {
   std::array<Fd, 3> streams;  // standard input, output, error
 };
 
-// What the caller would pass on to a child.
+// The attributes that a child of the caller would inherit.
 Inheritance current_inheritance();
-// Applies it as far as the supervisor may: limits above its own stay at its own.
+// Applies it as far as the supervisor is allowed to: its limits are not raised.
 void take_on(const Inheritance& inheritance);
 
 // Both throw Failure.

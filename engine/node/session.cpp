@@ -133,7 +133,7 @@ void serve_session(Fd peer, const NodePids& nodes, const std::string& hosts_file
   } catch (const Failure& failure) {
     try {
       send_message(peer, Tag::kRefused, failure.what());
-    } catch (const Failure&) {  // the client has gone, so there is nobody to report to
+    } catch (const Failure&) {  // the client has gone, so no report is possible
     }
   }
   _exit(status);

@@ -32,7 +32,7 @@ struct FetchAdd {
 };
 
 /// Every operation succeeds: it compares with the value that the previous one left (0 at first) and
-/// leaves that value plus one. `source` holds the new word and the word to compare with.
+/// leaves that value plus one. `source` contains the new word and the word to compare with.
 struct CompareSwap {
   static void set(const Buffers& b) { std::memset(b.source, 0, 2 * sizeof(Word)); }
 
@@ -53,7 +53,7 @@ inline Word word_at(const std::byte* place) {
   return word;
 }
 
-/// The sum must be right in every word: start + kAdded x addend. The numbers are small, so that no
+/// The sum must be right in every word: start + kAdded x addend. The numbers are small so that no
 /// sum overflows.
 struct VerifyAccumulate {
   static constexpr int kAdded = 2;

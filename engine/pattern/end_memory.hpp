@@ -21,8 +21,8 @@ struct EndMemory {
 
 constexpr std::size_t kCacheLine = 64;
 
-/// Tells a link that asks for it (`use_memory`) which memory its messages come from and go to,
-/// during the lifetime of this object.
+/// Tells a link that needs it (`use_memory`) the memory of its messages, during the lifetime of
+/// this object.
 template <class L>
 class LentMemory {
  public:

@@ -1,5 +1,5 @@
-// Wraps a Link for the untimed code, and binds the patterns to it with the clock that the host (or
-// the model) has.
+// Wraps a Link for the untimed code, and binds the patterns to it with the clock of the host (or of
+// the model).
 #pragma once
 
 #include <memory>

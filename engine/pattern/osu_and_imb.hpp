@@ -1,6 +1,6 @@
 // The loops of OSU 7.4 and IMB 2021, so that a user can reproduce the familiar numbers. Written
-// from their definitions (what is timed, what is in the window, what is acknowledged); remote
-// access needs no separate loop, since OSU's loop is ours with one timer over everything.
+// from their definitions (timed part, window, acknowledgements); remote access needs no separate
+// loop, since OSU's loop is wireproof's with one timer over everything.
 #pragma once
 
 #include <utility>

@@ -1,5 +1,5 @@
-// Page-aligned memory that grows and is kept, so that a sweep does not pay for new pages (and an
-// MPI's registration cache does not see addresses come and go) at every size.
+// Page-aligned memory that grows and is kept, so that a sweep needs no new pages (and an MPI's
+// registration cache sees no new addresses) at every size.
 #pragma once
 
 #include <cstddef>

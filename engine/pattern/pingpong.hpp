@@ -1,4 +1,4 @@
-// pingpong: one message there, one back. An operation is one round trip.
+// pingpong: one message in each direction. An operation is one round trip.
 #pragma once
 
 #include "pattern/payload.hpp"
@@ -7,7 +7,7 @@
 
 namespace wireproof {
 
-/// Fresh payloads each way. The loops of this pattern and those of the suites share it.
+/// New payloads in both directions. The loops of this pattern and those of the suites share it.
 struct VerifyBothWays {
   static constexpr int kForward = 1;
   static constexpr int kBackward = 1;

@@ -1,7 +1,7 @@
 // persistent, partitioned: the ping-pong and the stream over requests that are created before the
 // timing and only started in it.
 //
-// A Kind defines what "send" and "receive" mean:
+// A Kind defines the meaning of "send" and "receive":
 // * Persistent: MPI_Send_init and MPI_Recv_init, one MPI_Start(all) each.
 // * Partitioned (MPI-4): MPI_Psend_init and MPI_Precv_init, one MPI_Start(all), MPI_Pready for each
 // partition in order. In the ping-pong the receiver checks each partition with MPI_Parrived, like a

@@ -14,11 +14,12 @@
 
 namespace wireproof {
 
-/// How a loop gives the times of its batches: stamps at their edges, or sums of differences.
+/// The form in which a loop returns the times of its batches: stamps at their edges, or sums of
+/// differences.
 enum class Edges { stamps, sums };
 
-/// A link that differs from its base, L::MessageLink, in remote access alone: the loops over
-/// messages are the base's.
+/// A link that differs from its base, L::MessageLink, only in remote access: it uses the base's
+/// loops over messages.
 template <class L>
 concept InheritsMessages = std::derived_from<L, typename L::MessageLink>;
 

@@ -1,7 +1,7 @@
-// put, get: one remote access per operation. Form latency flushes each, form stream flushes each
-// window. The target's processor starts nothing; it waits for one acknowledgement after the timed
-// part, inside its library and without sleeping, so that the library makes progress if the network
-// cannot do that alone.
+// put, get: one remote access per operation. Form latency flushes each access, form stream flushes
+// each window. The target's processor starts nothing; it waits for one acknowledgement after the
+// timed part, inside its library and without sleeping, so that the library makes progress if the
+// network cannot do that alone.
 #pragma once
 
 #include <array>

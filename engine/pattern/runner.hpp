@@ -23,7 +23,7 @@ class Runner {
   /// Origin's side. `batch_ticks` has room for segment.batches + 1; the first segment.batches are
   /// set to the elapsed ticks of each batch.
   virtual void originate(const Segment& segment, std::span<Ticks> batch_ticks) = 0;
-  /// The target's side; returns its own elapsed ticks over the timed part, 0 if it takes no part.
+  /// The target's side; returns its elapsed ticks over the timed part, 0 if it takes no part.
   virtual Ticks answer(const Segment& segment) = 0;
   /// One exchange of a fresh seeded payload, checked at the receiving end(s): false if a byte
   /// differs here. Both ends call it together.

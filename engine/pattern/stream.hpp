@@ -4,8 +4,8 @@
 // acknowledgement of half k is awaited, and the receiver posts the receives of half k+2 before it
 // acknowledges half k. A batch is timed from one acknowledgement to another, all at the origin.
 //
-// The library decides how much of half k+1 has arrived when half k is acknowledged: nothing if
-// messages go one after another, all of it if the pieces of both alternate. So edges are whole
+// The library determines the part of half k+1 that has arrived when half k is acknowledged: nothing
+// if messages go one after another, all of it if the pieces of both alternate. So edges are whole
 // windows apart, and a segment either ends as it begins, with a full pipe (lead-in and trail), or
 // begins and ends with an empty pipe. Only then do the timed messages equal the transferred
 // messages.

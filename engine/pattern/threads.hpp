@@ -1,7 +1,7 @@
-// threads: every thread of a rank runs the same loop with its twin of the other rank, each pair of
-// threads over a separate link (MPI: a separate communicator, MPI_THREAD_MULTIPLE).
+// threads: every thread of a rank runs the same loop with its counterpart of the other rank, each
+// pair of threads over a separate link (MPI: a separate communicator, MPI_THREAD_MULTIPLE).
 //
-// One number is made of the threads' own readings of one clock, per batch:
+// For each batch, the threads' readings of one clock are combined into one number:
 // * latency: the mean over the threads of their elapsed times; operations count per thread.
 // * stream: the time from when the last thread had begun the batch to when the last one had ended
 // it; operations count over all threads. Without a lead-in nothing is in flight before, so the

@@ -15,7 +15,7 @@ constexpr int kMostRanks = 1 << 20;
 /// A rank as a number, or nothing.
 std::optional<int> parse_rank(std::string_view text);
 
-/// `0:3,8`: ranks and ranges (first:last), in the order of the members. Every rank comes once.
+/// `0:3,8`: ranks and ranges (first:last), in the order of the members. Every rank occurs once.
 std::vector<int> take_members(Statement& line);
 
 /// members=, order=; checks whether the pattern works with that many members.

@@ -12,7 +12,7 @@ namespace {
 constexpr double kLargest = 1e12;  // counts for each byte, message or second
 constexpr int kLongestMs = 3'600'000;
 
-/// `sys/class/..`, `ethtool/hsn0#tx_bytes_phy`: below the root, whatever links are there.
+/// `sys/class/..`, `ethtool/hsn0#tx_bytes_phy`: below the root, regardless of links there.
 void take_path(Statement& line, ModelCounter& counter) {
   const std::string path = line.take("path").value_or("");
   const std::size_t hash = path.find('#');

@@ -1,5 +1,6 @@
-// The catalogue of patterns as constants, and what follows from a row: the forms and formulas of a
-// pattern, the direction of its payload, its operation. The rows are in plan/patterns.def.
+// The catalogue of patterns as constants, and the properties that follow from a row: the forms and
+// formulas of a pattern, the direction of its payload, its operation. The rows are in
+// plan/patterns.def.
 #pragma once
 
 #include <array>

@@ -29,7 +29,7 @@ constexpr std::size_t kLargestMessage = std::size_t{1} << 30;  // MPI counts are
 constexpr int kLargestWindow = 1024;
 constexpr int kLongestSettleMs = 60'000;
 
-/// The plan while it is read, and what later lines must not repeat.
+/// The plan while it is read, and the items that later lines must not repeat.
 struct Draft : Plan {
   const std::function<bool(int)>* plays = nullptr;
   std::unordered_set<int> placed;

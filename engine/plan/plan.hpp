@@ -71,8 +71,8 @@ struct LateDriver {
 };
 
 /// `root`: the folder whose files are read in place of this machine's; "{host}" and "{rank}" in it
-/// stand for the rank's. `settle_ms`: refresh delay of the slowest counter, if known; `late`: the
-/// drivers for which it is known.
+/// are replaced by the rank's. `settle_ms`: refresh delay of the slowest counter, if known; `late`:
+/// the drivers for which it is known.
 struct WitnessPolicy {
   int idle_ms = 200;
   std::optional<int> settle_ms;

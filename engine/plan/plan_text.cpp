@@ -34,8 +34,9 @@ std::size_t read_some(int descriptor, char* piece, const std::string& file) {
   }
 }
 
-/// Tells the writer of the plan how much of it has been read. MPICH's launcher ends the job if more
-/// data is pending than its pipe to rank 0 holds, so the writer of a long plan waits for this.
+/// Tells the writer of the plan the number of bytes that have been read. MPICH's launcher ends the
+/// job if more data is pending than fits into its pipe to rank 0, so the writer of a long plan
+/// waits for this.
 void acknowledge(std::size_t read) {
   std::printf("{\"frame\":\"plan\",\"read_bytes\":%zu}\n", read);
   std::fflush(stdout);
@@ -55,7 +56,7 @@ std::string read_all(int descriptor, const std::string& file, std::size_t limit)
   return text;
 }
 
-/// Closes the file also when reading it fails.
+/// Closes the file even if reading it fails.
 class OpenFile {
  public:
   explicit OpenFile(const std::string& file)

@@ -34,7 +34,7 @@ int bounded_window(const Point& point, const Policy& policy) {
   }
   if (point.formula == Formula::imb_mpi1 && point.pattern == Pattern::exchange) return 1;
   if (point.formula != Formula::robust)
-    return point.window;  // with another window, a formula would be another formula
+    return point.window;  // a different window would change the formula
   const std::size_t bytes =
       std::max<std::size_t>(1, point.message_bytes) * static_cast<std::size_t>(point.threads);
   const std::size_t most = std::max<std::size_t>(2, policy.in_flight_bytes / bytes);

@@ -1,4 +1,4 @@
-// How many messages of a point are really in flight at a time.
+// The number of messages of a point that are really in flight at a time.
 #pragma once
 
 #include "plan/plan.hpp"

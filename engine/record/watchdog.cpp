@@ -46,8 +46,8 @@ Prepared g_prepared[2];
 LastWord g_last_word[2];
 volatile sig_atomic_t g_current = 0;       // which of the two is complete
 volatile sig_atomic_t g_current_word = 0;  // the same of g_last_word
-volatile sig_atomic_t g_speaks = 0;        // this is rank 0 and a run is under way
-volatile sig_atomic_t g_runs = 0;          // a run is under way
+volatile sig_atomic_t g_speaks = 0;        // this is rank 0 and a run is in progress
+volatile sig_atomic_t g_runs = 0;          // a run is in progress
 int g_ranks = 1;
 char g_host[72] = "";
 std::int64_t g_point = -1;  // < 0: between points
@@ -72,7 +72,7 @@ void say(const char* line) {
 }
 
 /// One write, so that the lines of several ranks are not interleaved. A rank that reports late was
-/// stopped or had no processor when the others reported: its line says so.
+/// stopped or had no processor when the others reported, which its line states.
 void say_last_word() {
   char line[sizeof(LastWord::line) + 16];
   const std::string_view word = g_last_word[g_current_word].line;
@@ -135,7 +135,7 @@ void look_at_path() {
   write_all(STDERR_FILENO, {line, static_cast<std::size_t>(end - line)});
 }
 
-/// A sign of life: wireproof takes a rank for stopped if it gives none while others do.
+/// A sign of life: wireproof considers a rank stopped if it sends none while others do.
 void say_pending() {
   const int before = errno;
   const char* const line = g_last_word[g_current_word].pending;

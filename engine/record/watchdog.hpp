@@ -1,4 +1,4 @@
-// Ends this process at its deadline or on a signal, after writing a frame that says so.
+// Ends this process at its deadline or on a signal, after writing a frame that reports it.
 //
 // A rank that hangs in a library cannot free itself, but a timer signal can still write a prepared
 // line and exit.
@@ -26,9 +26,9 @@ struct Identity {
 void begin_meeting(const Identity& identity);
 
 /// From here on, every rank whose time expires reports on standard error where it is and which rank
-/// it waits for; rank 0 writes a frame too. All exit at least a second later, because a launcher
+/// it waits for; rank 0 also writes a frame. All exit at least a second later, because a launcher
 /// ends the others when the first rank exits. `run_deadline_ms` counts from now. If there are
-/// several ranks, each also gives a sign of life on standard error every 1.5 s between two of the
+/// several ranks, each also sends a sign of life on standard error every 1.5 s between two of the
 /// calls below.
 void begin_run(const Identity& identity, int run_deadline_ms);
 

@@ -82,7 +82,7 @@ Bounce::Shared* create(const std::string& path, std::int64_t deadline_ns) {
     shared->state.store(kReady, std::memory_order_release);
     while (shared->state.load(std::memory_order_acquire) == kReady && monotonic_ns() < deadline_ns)
       nap();
-    // One exchange decides: either the target has joined, or it never will.
+    // This exchange decides: either the target has joined, or it can no longer join.
     joined = shared->state.exchange(kClosed) == kJoined;
   }
   ::unlink(path.c_str());
@@ -120,7 +120,7 @@ bool await(const Flag& flag, std::uint64_t wanted, std::int64_t deadline_ns) {
   for (std::uint32_t spins = 1;; ++spins) {
     const std::uint64_t seen = flag.load(std::memory_order_acquire);
     if (seen == wanted) return true;
-    if (seen > wanted) return false;  // the other end has given up this call, or is at a later one
+    if (seen > wanted) return false; // the other end has abandoned this call, or is at a later call
     if (spins % 256 == 0 && monotonic_ns() >= deadline_ns) return false;
   }
 }

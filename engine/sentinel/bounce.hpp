@@ -1,8 +1,8 @@
-// Raw cache-line bounce between the two cores of a pair, beside the measurement.
+// Raw cache-line bounce between the two cores of a pair, in addition to the measurement.
 //
 // On a virtual machine the distance between two virtual cores flips every few seconds (half round
-// trip 0.05 or 0.25 us) and changes the latency of every MPI with it; no counter shows that, only
-// this measurement.
+// trip 0.05 or 0.25 us) and changes the latency of every MPI with it; only this measurement shows
+// that, no counter does.
 #pragma once
 
 #include <atomic>

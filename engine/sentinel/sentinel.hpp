@@ -21,7 +21,7 @@ struct Reading {
   std::optional<double> bounce_ns;  // half round trip of a cache line between the pair's cores
 };
 
-/// How long the first thread of this process has waited for a processor so far; nothing if the
+/// The time that the first thread of this process has waited for a processor so far; nothing if the
 /// kernel does not count it.
 class WaitClock {
  public:
@@ -45,7 +45,7 @@ class Sentinel {
   /// Forgets earlier events: call it where the block begins.
   void restart();
   /// Called where the block ends: everything since restart (or the last reading) except bounce_ns,
-  /// which Bounce::measure gives.
+  /// which comes from Bounce::measure.
   Reading read();
 
  private:

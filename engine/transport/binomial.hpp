@@ -1,4 +1,4 @@
-// A binomial tree over ranks 0 .. size-1, rooted at 0, and texts that travel along it.
+// A binomial tree over ranks 0 .. size-1, rooted at 0, and texts that are sent along it.
 //
 // The children of r are r + 1, r + 2, r + 4, .. below r's lowest set bit: each subtree contains
 // successive ranks, so texts appended child by child are in order of rank.

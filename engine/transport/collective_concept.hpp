@@ -1,5 +1,5 @@
-// What the patterns need of a group beyond messages between two members: the library's collectives,
-// and a non-blocking test. Plain classes, never virtual, like GroupLink.
+// The features of a group that the patterns need beyond messages between two members: the library's
+// collectives, and a non-blocking test. Plain classes, never virtual, like GroupLink.
 #pragma once
 
 #include <concepts>
@@ -32,8 +32,8 @@ concept CollectiveLink = GroupLink<L> && requires(L& link, std::byte* data, cons
   link.finish(slot);
 };
 
-/// `expect_ack(slot, peer)`: from now on `has_come(slot)` says, without waiting, whether the peer's
-/// acknowledgement has arrived; after the first yes the slot is free again.
+/// `expect_ack(slot, peer)`: from now on `has_come(slot)` shows, without waiting, whether the
+/// peer's acknowledgement has arrived; after the first yes the slot is free again.
 template <class L>
 concept LookingLink = GroupLink<L> && requires(L& link, int slot, int peer) {
   link.expect_ack(slot, peer);

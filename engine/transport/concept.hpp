@@ -1,4 +1,4 @@
-// What a transport is. Three layers, from the untimed to the timed:
+// The definition of a transport. Three layers, from the untimed to the timed:
 //
 // clang-format off
 //   Transport   opens the technology, owns the Group,
@@ -33,19 +33,18 @@
 
 namespace wireproof {
 
-/// One end of one pair. Both ends have the same interface; the two calls of a message give the same
+/// One end of one pair. Both ends have the same interface; the two calls of a message have the same
 /// size.
 ///
-/// Timed (no allocation, no lock of ours, no I/O but the transport's own, no exception in the good
-/// case):
+/// Timed (no allocation, no lock, no I/O except the transport's, no exception on success):
 /// * `send`/`recv`: blocking. `send` returns when the buffer may be reused, `recv` when the payload
 /// has arrived.
 /// * `post_send`/`post_recv`: start an operation in `slot`; `wait(first, count)` returns when those
 /// slots are done.
 ///   Slots are reused after their wait. Sends and receives share one numbering, [0, slots).
 ///   Messages match in order.
-/// * `send_ack`/`recv_ack`: the receiver's acknowledgement, a smallest possible message (1 byte or
-/// less) of its own.
+/// * `send_ack`/`recv_ack`: the receiver's acknowledgement, a separate message of the smallest
+/// possible size (at most 1 byte).
 /// * `put`/`get`: start a remote access at `offset` bytes in the peer's exposed window; `flush`
 /// returns when all started
 ///   accesses are complete at the target. A link without remote access sets kOneSided = false and
@@ -58,8 +57,8 @@ namespace wireproof {
 ///   `conceal()` ends it, together again. `synchronise_window()`: makes remote accesses visible to
 ///   local loads and local stores visible to remote accesses (called between control messages,
 ///   never concurrently with accesses).
-/// * `use_memory(source, sink)`, if a link has it: which memory the next messages come from and go
-/// to; both empty when it is released.
+/// * `use_memory(source, sink)`, if a link has it: the memory of the next messages; both are empty
+/// when it is released.
 /// * `send_control`/`recv_control`: ordered, reliable, of a fixed size known to both ends, on a
 /// separate channel. The receiver does not burn its core during long waits. Remote accesses by the
 /// peer still make progress inside.

@@ -10,9 +10,9 @@
 
 namespace wireproof {
 
-/// One member; peers are named by their number in the group, [0, members()).
+/// One member; peers are identified by their number in the group, [0, members()).
 ///
-/// Timed (no allocation, no lock of ours, no I/O but the transport's own):
+/// Timed (no allocation, no lock, no I/O except the transport's):
 /// * `send`/`recv`, `post_send`/`post_recv`, `wait`: like a Link's, with the peer. Messages between
 /// the same two members match in order.
 /// * `sendrecv`: both at once, blocking, of the same size.
@@ -25,7 +25,7 @@ namespace wireproof {
 /// channel. The receiver does not burn its core during long waits.
 ///
 /// A link for collectives is a separate concept (`CollectiveLink: GroupLink` and its calls), so
-/// that a transport may have one without the other.
+/// that a transport may have only one of them.
 template <class L>
 concept GroupLink = requires(L& link, int peer, int slot, int count, const std::byte* source,
                              std::byte* sink, std::size_t bytes,

@@ -30,7 +30,7 @@ struct FabricFacts {
 
 /// Empty or nullopt if the transport has none.
 struct LibraryFacts {
-  std::string version;  ///< as the library names itself, first line
+  std::string version;  ///< the library's description of itself, first line
   std::string path;     ///< the file that the dynamic linker loaded
   std::string standard;
   /// ranks that share memory with this rank according to the library

@@ -17,7 +17,7 @@ class LocalGroup final : public Group {
   int rank() const override { return 0; }
   int size() const override { return size_; }
   void broadcast(std::string&) override {}
-  /// There is only one process, so its text is that of all ranks.
+  /// There is only one process, so its text is the text of all ranks.
   std::vector<std::string> gather(std::string_view text) override { return {std::string(text)}; }
   void barrier() override {}
   void cover(int rank) { size_ = std::max(size_, rank + 1); }
@@ -26,8 +26,8 @@ class LocalGroup final : public Group {
   int size_ = 1;
 };
 
-/// `World` is what the two ends of a pair share; it makes both links. `L` is constructed from
-/// (World&, bool origin).
+/// `World` is the state that the two ends of a pair share; it creates both links. `L` is
+/// constructed from (World&, bool origin).
 template <class World, Link L>
 class LocalTransport : public Transport {
  public:
@@ -46,7 +46,7 @@ class LocalTransport : public Transport {
     }
   }
 
-  /// Only the number of visits of a pair survives its point, because one process simulates ten
+  /// Only the number of visits of a pair is kept after its point, because one process simulates ten
   /// thousand pairs. Pairs run one after another, so all use the same pages.
   void run_pair(int origin, int target, const HostClock& clock, const PairRoles& roles) override {
     Ends ends(clock, make_world(origin, target, visits_[{origin, target}]++));

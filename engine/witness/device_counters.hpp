@@ -1,4 +1,5 @@
-// net/<interface>/<statistic> and net/<interface>/carrier_changes of our own network namespace.
+// net/<interface>/<statistic> and net/<interface>/carrier_changes of the caller's network
+// namespace.
 #pragma once
 
 #include <string>
@@ -31,8 +32,8 @@ class DeviceCounters {
 };
 
 // Text of /proc/net/dev. Only columns that are one statistic each are used (rx "drop" adds
-// rx_missed_errors, "frame" adds four counters), so that every name has the same meaning whatever
-// its source.
+// rx_missed_errors, "frame" adds four counters), so that every name has the same meaning for each
+// source.
 std::vector<std::string> parse_proc_net_dev(std::string_view text, NameTable& names,
                                             Snapshot& snapshot);
 

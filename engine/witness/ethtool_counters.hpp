@@ -1,4 +1,4 @@
-// ethtool/<interface>/<string>: the driver's own statistics, by the SIOCETHTOOL ioctl. Needs no
+// ethtool/<interface>/<string>: the driver's statistics, by the SIOCETHTOOL ioctl. Needs no
 // privilege.
 #pragma once
 
@@ -12,11 +12,11 @@
 
 namespace wireproof::witness {
 
-// Sends one ethtool request (a struct ethtool_*) to one interface: 0, or -1. A test provides its
-// own driver.
+// Sends one ethtool request (a struct ethtool_*) to one interface: 0, or -1. Tests provide a fake
+// driver.
 using EthtoolCall = std::function<int(const std::string& interface, void* request)>;
 
-// The real one, on a datagram socket that is created here and stays in the current network
+// The real call, on a datagram socket that is created here and stays in the current network
 // namespace.
 EthtoolCall kernel_ethtool();
 

@@ -24,7 +24,7 @@ constexpr std::size_t kMostFiles = 1 << 18;
 constexpr std::size_t kLongestStatistics = 4 << 20;
 constexpr std::size_t kMostStatistics = 1 << 16;
 
-// The MPI and the fabric's library need descriptors too (RDMA and TCP transports open hundreds).
+// The MPI and the fabric's library also need descriptors (RDMA and TCP transports open hundreds).
 std::size_t descriptor_budget() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
@@ -108,7 +108,7 @@ void FileCounters::read(NameTable& names, Snapshot& snapshot, Depth depth,
   devices_ = std::move(now);
   if (!keep_open_ || changed) scan(names, deadline_ns);
   if (!read_all(snapshot, depth, deadline_ns)) {
-    // A device was replaced by one of the same name: its old files return ENODEV for ever.
+    // A device was replaced by another with the same name: its old files always return ENODEV.
     scan(names, deadline_ns);
     read_all(snapshot, depth, deadline_ns);
   }
@@ -154,7 +154,7 @@ void parse_ethtool_text(std::string_view text, const std::string& interface, Nam
                         Snapshot& snapshot) {
   std::size_t taken = 0;
   while (const auto line = take_line(text)) {
-    const std::size_t colon = line->rfind(':');  // names may contain one: "rx[0]: packets"
+    const std::size_t colon = line->rfind(':');  // names may contain a colon: "rx[0]: packets"
     if (colon == std::string_view::npos || taken == kMostStatistics) continue;
     const std::size_t first = std::min(line->find_first_not_of(kBlanks), colon);
     const auto value = parse_unsigned(line->substr(colon + 1));

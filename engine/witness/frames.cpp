@@ -8,8 +8,8 @@ void write_origin(JsonWriter& json, int rank, const Delta& delta) {
   if (delta.foreign_sysfs) json.field("foreign_sysfs", true);
 }
 
-// Modulo 2^64 and back: a counter that rose by less than 2^63 gives its rise, one that fell gives a
-// negative number.
+// Modulo 2^64 and back: the rise of a counter that rose by less than 2^63, and a negative number
+// for a counter that fell.
 std::int64_t difference(const Change& change) {
   return static_cast<std::int64_t>(change.after - change.before);
 }

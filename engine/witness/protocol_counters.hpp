@@ -1,4 +1,4 @@
-// ip/<Protocol>/<name>: counters of the kernel's own TCP, UDP and IP in this network namespace.
+// ip/<Protocol>/<name>: counters of the kernel's TCP, UDP and IP in this network namespace.
 #pragma once
 
 #include <string_view>

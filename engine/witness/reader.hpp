@@ -1,6 +1,6 @@
 // Reads every counter of this host before and after a measurement: the evidence of the path.
 //
-// Values are raw, in the driver's own unit; the judging code interprets wrapping and units. Use:
+// Values are raw, in the driver's unit; the judging code interprets wrapping and units. Use:
 // Reader reader(plan.witness.root); auto before = reader.read(); ...; auto after = reader.read();
 // reader.delta(before, after) -> what changed.
 #pragma once
@@ -52,7 +52,7 @@ class Reader {
   // `root` "/" reads this host: interface statistics by rtnetlink (or /proc/self/net/dev if netlink
   // is denied), driver statistics by the ethtool ioctl, RDMA and cxi counters from /sys. Any other
   // root is a tree of another machine, of which only files are read (base/tree.hpp). Construct it
-  // in the network namespace to be observed. `protocols`: also the kernel's own TCP, UDP and IP
+  // in the network namespace to be observed. `protocols`: also the kernel's TCP, UDP and IP
   // counters.
   explicit Reader(const std::string& root = "/", bool protocols = false);
 
@@ -87,7 +87,8 @@ struct HostIdentity {
 };
 
 // The lowest rank that sees the same counters as `rank`; `rank` itself if its identity is unknown
-// (then every rank reads: reading twice costs time, not reading would cost the proof).
+// (then every rank reads, because reading twice only costs time, but without a reading there is no
+// proof).
 int reader_of(const std::vector<HostIdentity>& identities, int rank);
 inline bool is_reader(const std::vector<HostIdentity>& identities, int rank) {
   return reader_of(identities, rank) == rank;

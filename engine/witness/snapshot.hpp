@@ -25,11 +25,11 @@ class NameTable {
   std::size_t size() const { return names_.size(); }
 
  private:
-  std::deque<std::string> names_;  // never moves its elements: views into it stay valid
+  std::deque<std::string> names_;  // never moves its elements, so views into it stay valid
   std::unordered_map<std::string_view, std::size_t> by_name_;
 };
 
-// How much of a reading is wanted: byte counters are cheap enough to be read many times a second;
+// The extent of a reading: byte counters are cheap enough to be read many times a second;
 // the driver's statistics may require an exchange with the NIC's firmware.
 enum class Depth { everything, bytes };
 

@@ -1,6 +1,6 @@
 /* The part of the MPI standard ABI (MPI 5.0, chapter 20) that the engine uses. Handles are opaque
- * pointers whose constants are small integers. Written from the standard; held against a real
- * mpi_abi.h by a contract test. */
+ * pointers whose constants are small integers. Written from the standard; a contract
+ * test compares it with a real mpi_abi.h. */
 #pragma once
 
 #include <stdint.h>

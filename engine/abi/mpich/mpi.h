@@ -1,5 +1,5 @@
 /* The part of the MPICH ABI (MPICH 3.1 and later, Intel MPI, MVAPICH2, Cray MPICH) that the engine
- * uses. Handles are ints. Held against a real mpi.h by a contract test. */
+ * uses. Handles are ints. A contract test compares it with a real mpi.h. */
 #pragma once
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* The part of Open MPI's ABI (libmpi.so.40: Open MPI 4 and 5) that the engine uses. Handles are
  * addresses of the library's data, so the engine is compiled as position-independent code: without
- * it the linker would copy that data into the program and the addresses would be wrong. Held
- * against a real mpi.h by a contract test. */
+ * it the linker would copy that data into the program and the addresses would be wrong. A
+ * contract test compares it with a real mpi.h. */
 #pragma once
 
 #include <stddef.h>

@@ -8,8 +8,8 @@
 
 namespace wireproof::tune {
 
-// A file below /proc/sys or /sys that holds a setting: not one that runs programs, loads code,
-// removes hardware, or locks the kernel until the next boot.
+// A file below /proc/sys or /sys that contains a setting: not a file that runs programs, loads
+// code, removes hardware, or locks the kernel until the next boot.
 std::string wrong_target(std::string_view path);
 
 // For a path in a journal: an earlier version may have written a file that is refused now, and its

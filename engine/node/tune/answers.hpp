@@ -30,7 +30,7 @@ struct SetAnswer {
 
 class Answers {
  public:
-  // -1: said to nobody.
+  // -1: the answers are discarded.
   explicit Answers(int descriptor) : descriptor_(descriptor) {}
   // Texts are shown without their last newline. A reader that has gone is not an error: work in
   // progress continues.

@@ -47,7 +47,8 @@ std::uint64_t refuse_others(const Fd& state, const Request& request) {
   return number + 1;
 }
 
-// An error that prevents this user or this system from writing at all says nothing about a setting.
+// Fails for an error that prevents this user or system from writing at all, because it is not about
+// a setting.
 void refuse_cannot(const std::string& what, const Reply& reply) {
   if (reply.error == EXDEV) throw bad_plan(reply.reason);
   if (reply.error == EACCES || reply.error == EPERM || reply.error == EROFS) {
@@ -109,7 +110,7 @@ class Applying {
   Applying(const Machine& machine, Journal& journal, const Story& story, const Answers& answers)
       : machine_(machine), journal_(journal), story_(story), answers_(answers) {}
 
-  // The change that failed; "" if all values hold.
+  // Returns the change that failed; "" if all values are in force.
   std::string run() {
     for (const Change& change : story_.request.changes) {
       if (!one(change)) return change.id;

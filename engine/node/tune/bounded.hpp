@@ -9,7 +9,7 @@
 
 namespace wireproof::tune {
 
-// What came back. `error` is an errno, 0 for success; `reason` is the same as text.
+// The result. `error` is an errno, 0 for success; `reason` is the same as text.
 struct Reply {
   int error = 0;
   std::string text;
@@ -22,9 +22,9 @@ struct Reply {
 Reply failed(int error, const std::string& reason);
 
 // Runs `work` in a child and returns its reply; ETIMEDOUT if there is none after `patience_ms`: the
-// child is killed, and left behind if a hung driver holds it. The child keeps only `lock` of our
-// descriptors, so it keeps no connection open; a process that waits for that lock waits for the
-// child.
+// child is killed, and left behind if a hung driver holds it. The child keeps only `lock` of the
+// caller's descriptors, so it keeps no connection open; a process that waits for that lock waits
+// for the child.
 Reply bounded(int patience_ms, int lock, const std::function<Reply()>& work);
 
 // Closes every descriptor from this number on.

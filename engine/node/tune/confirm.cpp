@@ -53,7 +53,7 @@ OldKeep wanted_of(const Keep& keep) {
   return wanted;
 }
 
-// The file may differ from that at the time of apply; after an interrupted confirm it may be ours.
+// The file may have changed since apply; after an interrupted confirm it may be wireproof's.
 ChangeAnswer keep_one(const Keep& keep, const Machine& machine, Journal& journal, Story& story) {
   ChangeAnswer answer{keep.path, "kept", {}, {}, {}, {}};
   const OldKeep old = read_drop_in(machine.root(), keep.path);

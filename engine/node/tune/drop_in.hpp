@@ -8,10 +8,10 @@
 
 namespace wireproof::tune {
 
-// What stands there now.
+// The current state of the file.
 OldKeep read_drop_in(const std::string& root, const std::string& path);
 
-// Temporary file, fsync, rename; a missing folder is made first.
+// Temporary file, fsync, rename; a missing folder is created first.
 void write_drop_in(const std::string& root, const std::string& path, const OldKeep& wanted);
 
 // Restores the previous state, also after an interrupted write: the old file, or no file, and no

@@ -18,7 +18,7 @@ namespace {
 constexpr int kMostLinks = 40;  // as the kernel
 constexpr std::size_t kMostSets = 65536;
 
-// In a user namespace the owner of the machine's own folders has no number, and nobody in that
+// In a user namespace the owner of the machine's folders has no number, and nobody in that
 // namespace can change these folders.
 bool is_unmapped(uid_t owner) {
   constexpr uid_t kOverflow = 65534;

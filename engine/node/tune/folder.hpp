@@ -9,10 +9,11 @@
 
 namespace wireproof::tune {
 
-// Opens `path` (absolute) step by step. Every folder on the path must belong to root or to us and
-// be writable by nobody else (except a sticky one such as /tmp), no link of another user is
-// followed, and the last folder must be ours with mode 0700. With `create`, missing folders are
-// created in this way. Not open if it is missing and must not be created; throws Failure otherwise.
+// Opens `path` (absolute) step by step. Every folder on the path must belong to root or to the
+// caller and must not be writable by other users (except a sticky folder such as /tmp), no link of
+// another user is followed, and the last folder must be the caller's with mode 0700. With `create`,
+// missing folders are created in this way. Not open if it is missing and must not be created;
+// throws Failure otherwise.
 Fd open_private_folder(const std::string& path, bool create);
 
 // A regular file in a private folder, without following links; new ones have mode 0600. Not open,

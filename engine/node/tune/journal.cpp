@@ -217,7 +217,7 @@ std::optional<Story> Journal::read(const Fd& set) {
   if (text) return parse_journal(*text);
   struct stat info {};
   if (fstatat(set.get(), kName, &info, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT) {
-    return std::nullopt;  // it is there before anything is written
+    return std::nullopt;  // the head exists before anything is written
   }
   throw Failure("a journal in the state folder cannot be read: what it holds may still stand");
 }

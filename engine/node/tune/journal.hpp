@@ -1,8 +1,8 @@
-// What a change set is about to do, has done and has undone: one statement per line, each with its
-// number and a checksum over both. A line that was cut short when it was appended is ignored, and
-// the next line has its number. A gap in the numbers means that a complete line is missing: the
-// journal is damaged. The head (request, old values, deadline) is completely on disk before
-// anything is written; the rest is appended.
+// The record of a change set: planned, completed and undone steps, one statement per line, each
+// with its number and a checksum over both. A line that was cut short when it was appended is
+// ignored, and the next line has the same number. A gap in the numbers means that a complete line
+// is missing: the journal is damaged. The head (request, old values, deadline) is completely on
+// disk before anything is written; the rest is appended.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ struct Story {
   Request request;
   std::string since;  // UTC
   std::string boot;   // the machine's boot
-  // by the clock that counts from the boot, including sleep
+  // by the clock that starts at boot and includes sleep
   std::int64_t deadline_ms = 0;
   std::uint64_t number = 0;                  // counts the sets of this state folder
   std::map<std::string, std::string> old;    // by target
@@ -56,7 +56,7 @@ struct Story {
   bool whole = false;                           // nothing was written before the head was complete
   std::set<std::string> begun;                  // changes
   std::map<std::string, std::string> outcomes;  // by change: its state
-  // by target: the values that we left there, at any time
+  // by target: the values that wireproof left there, at any time
   std::map<std::string, std::set<std::string>> ours;
   // targets and drop-ins that a write in progress may affect
   std::set<std::string> in_hand;

@@ -35,7 +35,7 @@ Lock Lock::open(const Fd& state) {
 void Lock::sign(const std::string& purpose) {
   const std::string line = "tune " + purpose + " (process " + std::to_string(getpid()) + ")\n";
   if (ftruncate(file_.get(), 0) != 0 || pwrite(file_.get(), line.data(), line.size(), 0) < 0) {
-    // only the text that others are shown
+    // only the text that other users see
   }
 }
 

@@ -12,8 +12,8 @@ namespace wireproof::tune {
 // Held until it is destroyed, or until its process ends in any way.
 class Lock {
  public:
-  // Takes the lock of the state folder, or throws Failure that names the holder. `purpose` is the
-  // text that others are shown: "apply SET".
+  // Takes the lock of the state folder, or throws Failure with the holder. `purpose` is the text
+  // that other users see: "apply SET".
   static Lock take(const Fd& state, const std::string& purpose);
   // Waits for it.
   static Lock wait(const Fd& state, const std::string& purpose);

@@ -55,7 +55,7 @@ Reply read_here(const std::string& root, const std::string& path) {
   return {0, std::move(text.text), {}, 0};
 }
 
-// The kernel's own files take each write as the whole value; files of a tree must be truncated.
+// The kernel's files treat each write as the whole value; files of a tree must be truncated.
 bool takes_whole_values(int descriptor) {
   struct statfs info {};
   return ::fstatfs(descriptor, &info) == 0 &&
@@ -78,7 +78,7 @@ Reply write_here(const std::string& root, const std::string& path, const std::st
   return {};
 }
 
-// Root itself must be able to run it, and nobody else may be able to change it.
+// Root must be able to run it, and no other user may be able to change it.
 bool is_trusted_program(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
@@ -174,7 +174,7 @@ Reply Machine::write(const std::string& path, const std::string& text) const {
   return alter(patience_ms_, [&] { return write_here(root_, path, text); });
 }
 
-// The command's own limit is shorter, so that it is ended together with its process group.
+// The command's time limit is shorter, so that it is ended together with its process group.
 Reply Machine::read_value(const Change& change) const {
   return bounded(patience_ms_ + 1000, -1, [&] { return value_here(root_, change, patience_ms_); });
 }

@@ -1,5 +1,5 @@
-// The settings of this machine, or of the tree below a root: read and written, never for longer
-// than the patience, never outside of what is allowed.
+// The settings of this machine, or of the tree below a root: reads and writes them, never for
+// longer than the patience, and only where this is allowed.
 #pragma once
 
 #include <string>

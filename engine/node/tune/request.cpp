@@ -22,7 +22,7 @@ bool is_printable(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c < 127; });
 }
 
-// Names of changes are shown to people, so they are printable and without blanks.
+// Names of changes are shown to people, so they are printable and without spaces.
 std::string take_id(Statement& line) {
   std::string id = line.take("id").value_or("");
   if (id.empty() || id.size() > kLongestName || !is_printable(id) ||

@@ -50,11 +50,11 @@ Request parse_request(std::string_view text);
 
 Request parse_set(Statement& line);
 Change parse_change(Statement& line);  // of a request
-// for a journal: whatever an earlier version allowed is allowed
+// for a journal: everything that an earlier version allowed is allowed
 Change parse_written(Statement& line);
 Keep parse_keep(Statement& line);
 
-// A name that is valid for a folder: letters, digits, "." "_" "-", not first a dot.
+// A name that is valid for a folder: letters, digits, "." "_" "-", not starting with a dot.
 bool is_name(std::string_view text);
 
 // The journal's statements, which the functions above read back.

@@ -1,4 +1,4 @@
-// The change sets of a state folder, and what is known about each.
+// The change sets of a state folder, and the information about each.
 #pragma once
 
 #include <optional>
@@ -38,7 +38,7 @@ bool is_overdue(const Story& story, const std::string& boot);
 
 SetAnswer describe(const Story& story, const std::string& boot);
 
-// Reverts the sets whose timers are gone; called before any change. True when one was.
+// Reverts the sets whose timers are gone; called before any change. True if a set was reverted.
 bool revert_overdue(const Fd& state, const Machine& machine, const Answers& answers);
 
 // Deletes the oldest reverted sets; 100 are kept for people to look at.

@@ -27,7 +27,7 @@ namespace {
 constexpr int kTries = 5;
 constexpr int kStartMs = 5000;
 
-// Field 22 of /proc/PID/stat; the name before it may contain blanks and brackets. 0: no such
+// Field 22 of /proc/PID/stat; the name before it may contain spaces and brackets. 0: no such
 // process.
 std::uint64_t start_of(int pid) {
   const std::string text = read_file("/proc/" + std::to_string(pid) + "/stat");
@@ -58,7 +58,8 @@ bool go_to_root(const std::string& hierarchy) {
 }
 
 // A batch system ends everything in a job's control groups when the job is over, so the process
-// that restores the old values leaves them. Attempts, too. A line is "NUMBER:HIERARCHY:GROUP".
+// that restores the old values leaves them. These are also only attempts. A line is
+// "NUMBER:HIERARCHY:GROUP".
 void leave_groups() {
   const std::string text = read_file("/proc/self/cgroup");
   for (std::string_view rest = text; const auto line = take_line(rest);) {
@@ -70,7 +71,7 @@ void leave_groups() {
   }
 }
 
-// The clock counts from the boot, also during sleep; setting the date does not change it.
+// The clock starts at boot and also counts during sleep; setting the date does not change it.
 void sleep_until(std::int64_t deadline_ms) {
   const Fd clock(timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC));
   itimerspec at{};

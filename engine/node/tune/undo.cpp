@@ -16,14 +16,14 @@ enum class State { back, differs, foreign, missing, unreadable };
 // A target that a write of the set may have altered.
 struct Item {
   std::string target;
-  // the change whose own target it is; none for a file that is only coupled
+  // the change that has this target; none for a file that is only coupled
   const Change* change = nullptr;
   std::string old;
   State state = State::back;
   std::optional<std::string> seen;
   std::string reason;
   bool written = false;
-  bool ours = false;     // nobody else had changed it when this call began to write
+  bool ours = false;     // only wireproof had changed it when this call began to write
   bool unbegun = false;  // the journal does not show that it was written
 };
 
@@ -84,8 +84,8 @@ class Undoing {
     for (std::size_t at = known; at < items_.size(); ++at) items_[at].unbegun = true;
   }
 
-  // The new value is there without a line that it was written: the end of the journal is lost. Any
-  // other value does not belong to this set.
+  // The new value is present, but no line shows that it was written: the end of the journal is
+  // lost. Any other value does not belong to this set.
   void inspect_unbegun(Item& item, const Reply& reply) {
     const bool stands =
         reply.ok() && reply.text != item.old &&
@@ -128,7 +128,7 @@ class Undoing {
                        [](const Item& item) { return item.state == State::differs; });
   }
 
-  // A value that nobody else has changed so far can only be changed by the following writes.
+  // A value that no other program has changed so far can only be changed by the following writes.
   void announce() {
     std::string lines;
     for (Item& item : items_) {
@@ -138,8 +138,8 @@ class Undoing {
     journal_.note(lines);
   }
 
-  // Examines the target again before each write, because the previous one may have restored this
-  // one too.
+  // Examines the target again before each write, because the previous one may also have restored
+  // this one.
   void write_all() {
     for (Item& item : items_) {
       if (item.state != State::differs) continue;
@@ -188,7 +188,7 @@ std::string reason_of(const Item& item, const Story& story) {
   return item.reason;
 }
 
-// Its own target decides; a coupled file that is not restored is named.
+// The change's target decides; a coupled file that is not restored is reported.
 ChangeAnswer answer_of(const Change& change, const Item& own, const Undoing& undoing,
                        const Story& story) {
   ChangeAnswer answer{change.id,    state_of(own), own.old,
@@ -252,8 +252,8 @@ bool undo_keep(const Machine& machine, Journal& journal, const Story& story, con
   return true;
 }
 
-// The file has this set's text, but no line of the journal says that the set wrote it: the end of
-// the journal is lost. Anything else is none of this set's.
+// The file has this set's text, but no line of the journal shows that the set wrote it: the end of
+// the journal is lost. Any other text does not belong to this set.
 bool stands_unnamed(const Machine& machine, const Story& story, const Keep& keep) {
   const OldKeep now = read_drop_in(machine.root(), keep.path);
   return now.there && now.text == keep.text && !same_drop_in(now, story.old_keeps.at(keep.path));

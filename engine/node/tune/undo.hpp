@@ -15,10 +15,10 @@ struct UndoOptions {
   std::string quiet;
 };
 
-// Drop-ins first, then the changes in reverse order. A value that is neither the old value nor one
-// that we left belongs to someone else: it is kept and reported. Files that alter each other are
-// written in up to three passes. Ends with the new phase in the journal: reverted if every file
-// that one of our writes may have changed has its old content, else partly.
+// Drop-ins first, then the changes in reverse order. A value that is neither the old value nor a
+// value that wireproof left belongs to someone else: it is kept and reported. Files that alter each
+// other are written in up to three passes. Ends with the new phase in the journal: reverted if
+// every file that a write of wireproof may have changed has its old content, else partly.
 Phase undo_set(const Machine& machine, Journal& journal, const Story& story,
                const UndoOptions& options, const Answers& answers);
 

@@ -10,7 +10,7 @@
 namespace wireproof::tune {
 
 // How the value that was read relates to the requested value: the same text except for its newline
-// (for a choice, the word in brackets), the same value in another form (0x10 for 16, blanks, Y for
+// (for a choice, the word in brackets), the same value in another form (0x10 for 16, spaces, Y for
 // 1), or different.
 enum class Standing { same, other_form, different };
 Standing standing(Form form, std::string_view wanted, std::string_view text);
@@ -18,8 +18,8 @@ Standing standing(Form form, std::string_view wanted, std::string_view text);
 // The word in brackets of "always [madvise] never"; nothing if there is none.
 std::optional<std::string> chosen(std::string_view text);
 
-// The value after KEY: or KEY= or KEY and a blank, at the start of a line, else within a line,
-// after the line that begins with `section`. After a blank it is one word, otherwise the rest of
+// The value after KEY: or KEY= or KEY and a space, at the start of a line, else within a line,
+// after the line that begins with `section`. After a space it is one word, otherwise the rest of
 // the line up to the next KEY:.
 std::optional<std::string> find_value(std::string_view output, std::string_view section,
                                       std::string_view key);

@@ -10,8 +10,7 @@ namespace wireproof::tune {
 // and none was written: the set then stays armed.
 int confirm(const Options& options, const Answers& answers);
 
-// The newest set that is not reverted, or the set of --id. 0 everything is restored, 1 something is
-// not.
+// The newest set that is not reverted, or the set of --id. 0 if everything is restored, else 1.
 int revert(const Options& options, const Answers& answers);
 
 // Every set, and the current values. Writes nothing and never waits for the lock.

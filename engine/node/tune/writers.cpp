@@ -6,9 +6,9 @@
 
 namespace wireproof::tune {
 
-// During each write, the file is open with the shared lock of the process that began it; a process
-// that can get the exclusive lock is alone. Our own children share our lock, so they are checked
-// individually.
+// During each write, the file is open with the shared lock of the process that began it; if a
+// process gets the exclusive lock, there is no other writer. Children of this process share its
+// lock, so they are checked individually.
 bool Writers::hang() {
   std::erase_if(left_, [](pid_t child) { return waitpid(child, nullptr, WNOHANG) != 0; });
   const bool alone = flock(file_.get(), LOCK_EX | LOCK_NB) == 0;

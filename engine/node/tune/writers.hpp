@@ -16,10 +16,10 @@ class Writers {
   explicit Writers(Fd file) : file_(std::move(file)) {}
 
   int descriptor() const { return file_.get(); }
-  // Records a child of ours that was left behind.
+  // Records a child of this process that was left behind.
   void leave_behind(pid_t child) { left_.push_back(child); }
 
-  // Whether a write of ours or of an earlier tune is in progress.
+  // Whether a write of this process or of an earlier tune is in progress.
   bool hang();
   // Waits for writes of earlier tunes to end, at most for this time.
   void wait(int patience_ms);

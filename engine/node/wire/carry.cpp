@@ -29,7 +29,7 @@ void carry(const Start& start, const std::function<void()>& ready) {
 
 }  // namespace wire
 
-// `wire`: started by hand and by tests; a lab's supervisor calls carry() itself.
+// `wire`: started by hand and by tests; a lab's supervisor calls carry() directly.
 int wire_command(const Arguments& arguments) {
   wire::Start start;
   for (std::size_t i = 0; i < arguments.size(); i += 2) {

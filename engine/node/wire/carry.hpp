@@ -12,7 +12,7 @@ namespace wireproof::wire {
 struct Start {
   std::string config;  // path
   std::string status;  // path
-  // a process in each node; a node that is not listed is our own namespace
+  // a process in each node; a node that is not listed is in the caller's namespace
   std::map<std::string, pid_t> nodes;
 };
 

@@ -29,7 +29,7 @@ struct Config {
 
 // Lines `revision N`, `seed N`, `late_ns N` and
 // `port NODE DEVICE domain=N mtu=N queue=BYTES {tx,rx}_{rate=BITS,delay=NS,loss=PPB} ...`. Throws
-// Failure that names the line.
+// Failure with the line.
 Config parse_config(std::string_view text);
 
 }  // namespace wireproof::wire

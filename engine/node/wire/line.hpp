@@ -1,5 +1,5 @@
-// One direction of a link, as on a real line: one frame after another, each for as long as it
-// takes.
+// One direction of a link, as on a real line: one frame after another, each for its transmission
+// time.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ inline constexpr std::int64_t kShortestFrame = 60;
 // The bytes that a frame of `bytes` (including headers, excluding frame check) takes on the line.
 std::int64_t line_bytes(std::int64_t bytes);
 
-// How long such a frame occupies a line of that rate, rounded up, because no line is faster than
-// its rate.
+// The time for which this frame occupies a line with that rate, rounded up, because no line is
+// faster than its rate.
 Nanoseconds line_time(std::int64_t bytes, std::int64_t bits_per_s);
 
 struct LineSettings {
@@ -28,7 +28,7 @@ struct LineSettings {
   double loss = 0;  // share of the frames, 0 to 1
 };
 
-// A line consists only of due times: it holds no frame and reads no clock, so it can be tested.
+// A line consists only of due times: it contains no frames and reads no clock, so it can be tested.
 class Line {
  public:
   Line() = default;
@@ -47,7 +47,7 @@ class Line {
   // How long the line has been idle; 0 while it is busy.
   Nanoseconds idle_for(Nanoseconds now) const { return now > free_at_ ? now - free_at_ : 0; }
 
-  // Whether the next frame is lost on its way. One draw for each frame, from the line's own seed.
+  // Whether the next frame is lost in transit. One draw for each frame, from the line's seed.
   bool loses();
 
  private:

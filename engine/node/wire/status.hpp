@@ -1,4 +1,4 @@
-// The wire's counters, in a file that others map or read at any time, without locks.
+// The wire's counters, in a file that other processes map or read at any time, without locks.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 namespace wireproof::wire {
 
 // The file: this header, then one PortCounters for each port, in the order of the configuration.
-// All fields are 64 bits in the machine's own byte order; readers find them by position.
+// All fields are 64 bits in the machine's byte order; readers find them by position.
 struct StatusHeader {
   char magic[8];  // "WPWIRE1\n"
   std::uint64_t ports;
@@ -21,7 +21,7 @@ struct StatusHeader {
       starved;  // frames taken from a node only after its line had been idle for longer than that
   std::uint64_t worst_ns;    // the latest of all
   std::uint64_t late_ns;     // the threshold
-  std::uint64_t scheduling;  // 1: with priority over all ordinary processes; 0: among them
+  std::uint64_t scheduling;  // 1: with priority over all ordinary processes; 0: without
 };
 
 class Status {

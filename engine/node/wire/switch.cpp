@@ -51,7 +51,7 @@ void Switch::take(std::size_t port, Nanoseconds now, Frame frame) {
   ++from.counters.tx_frames;
   from.counters.tx_bytes += frame.length;
   const Nanoseconds arrival = from.tx.transmit(now, static_cast<std::int64_t>(frame.length));
-  if (from.tx.loses()) {  // it has taken its time on the line nevertheless
+  if (from.tx.loses()) {  // it has used its time on the line nevertheless
     ++from.counters.tx_lost;
     pool_.give_back(frame.bytes);
     return;
@@ -59,7 +59,7 @@ void Switch::take(std::size_t port, Nanoseconds now, Frame frame) {
   from.arriving.push_back({frame, arrival});
 }
 
-// There are few ports, and one with nothing in flight costs one comparison.
+// There are few ports, and a port with nothing in flight costs one comparison.
 std::size_t Switch::first_arrival() const {
   std::size_t first = ports_.size();
   for (std::size_t i = 0; i < ports_.size(); ++i) {
@@ -151,8 +151,8 @@ Nanoseconds Switch::least_way_out(const Frame& frame) const {
   return line_time(static_cast<std::int64_t>(frame.length), fastest_way_out_);
 }
 
-// Frames that arrive at the switch are not processed before they could be due at a node: one
-// wake-up less.
+// Frames that arrive at the switch are not processed before they could be due at a node, which
+// saves a wake-up.
 std::optional<Nanoseconds> Switch::next_event() const {
   std::optional<Nanoseconds> first;
   const auto consider = [&first](Nanoseconds at) { first = first ? std::min(*first, at) : at; };

@@ -43,7 +43,7 @@ class Switch {
   PortCounters& counters(std::size_t port) { return ports_[port].counters; }
 
   // False while the node has sent so much, or so much is in flight, that the rest must stay in its
-  // own queue.
+  // queue.
   bool may_take(std::size_t port, Nanoseconds now);
 
   // Time since the node last sent a frame.
@@ -52,17 +52,18 @@ class Switch {
   // The node begins to send `frame` at `now`. The switch owns the frame's buffer from here on.
   void take(std::size_t port, Nanoseconds now, Frame frame);
 
-  // Forwards what has arrived at the switch by `now`, in the order of its arrival.
+  // Forwards the frames that have arrived at the switch by `now`, in the order of their arrival.
   void advance(Nanoseconds now);
 
-  // The next frame that has reached the node by `now`, and its due time. Give its buffer back.
+  // The next frame that has reached the node by `now`, and its due time. The caller must return its
+  // buffer.
   struct Due {
     Frame frame;
     Nanoseconds at = 0;
   };
   std::optional<Due> next(std::size_t port, Nanoseconds now);
 
-  // Number of frames on their way to the switch or to a node.
+  // Number of frames in transit to the switch or to a node.
   std::size_t under_way() const;
 
   // When a frame may next be due at a node, if no new frame comes; nothing: never.

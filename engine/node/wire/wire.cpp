@@ -17,13 +17,13 @@ namespace wireproof::wire {
 namespace {
 
 constexpr std::size_t kHeader = 14 + 8;         // Ethernet, and two VLAN tags
-constexpr std::size_t kMostMemory = 256 << 20;  // of frames under way
+constexpr std::size_t kMostMemory = 256 << 20;  // of frames in flight
 constexpr int kBurst = 16;  // frames of one port before the other ports get their turn
 constexpr Nanoseconds kSecond = 1'000'000'000;
 constexpr int kPriority = 10;
-// With this many frames in flight, one wake-up for each would cost more than the frames themselves:
-// like a NIC that moderates its interrupts, we check again after a while. No frame is early, and
-// none is lost.
+// With this many frames in flight, one wake-up for each would cost more than the frames: like a NIC
+// with interrupt moderation, the wire checks again after a while. No frame is early, and none is
+// lost.
 constexpr std::size_t kBulk = 16;
 constexpr Nanoseconds kModeration = 60'000;
 
@@ -39,8 +39,8 @@ std::size_t frame_room(const Config& config) {
   return (static_cast<std::size_t>(largest) + kHeader + 63) / 64 * 64;
 }
 
-// A frame that is due must not wait for other computations. Without the right to real-time
-// priority, the shortest time slice lets us run soon after a wake-up (Linux 6.12).
+// A frame that is due must not wait for other computations. Without permission for real-time
+// priority, the shortest time slice lets this process run soon after a wake-up (Linux 6.12).
 bool go_first() {
   mlockall(MCL_CURRENT);
   prctl(PR_SET_TIMERSLACK, 1UL);
@@ -85,14 +85,14 @@ void Wire::run() {
   }
 }
 
-// False if we have to end.
+// False if this process must end.
 bool Wire::attend_signals() {
   const int number = next_signal(signals_).number;
   if (number == SIGHUP) read_again();
   return number == 0 || number == SIGHUP;
 }
 
-// An invalid file is refused by not changing the revision.
+// If the file is invalid, the revision does not change, which shows the refusal.
 void Wire::read_again() {
   try {
     const Config config = parse_config(read_file(config_path_));
@@ -109,7 +109,7 @@ void Wire::take_from(std::size_t port) {
   if (!ready.readable) return;
   const Nanoseconds begin = now_ns();
   if (ready.unfinished && switch_.idle_for(port, begin) > late_) {
-    // Frames were known to wait while their line was idle: the wire was slower than it should be.
+    // Frames waited while their line was idle: the wire was slower than it should be.
     ++status_.header().starved;
     status_.header().worst_ns = std::max(status_.header().worst_ns,
                                          static_cast<std::uint64_t>(switch_.idle_for(port, begin)));
@@ -168,8 +168,7 @@ void Wire::wait() {
   for (std::size_t port = 0; port < taps_.size(); ++port) {
     const short answer = wanted_[port + 1].revents;
     if ((answer & POLLIN) != 0) ready_[port].readable = true;
-    // Polling it again would return at once, for ever, and we run with priority over everything
-    // else.
+    // Polling it again would always return at once, and this process has priority over all others.
     if ((answer & (POLLERR | POLLHUP | POLLNVAL)) != 0) ready_[port].gone = true;
   }
 }

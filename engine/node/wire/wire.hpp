@@ -39,7 +39,7 @@ class Wire {
   struct Readiness {
     bool readable = true;     // poll has reported it, or it has not been checked yet
     bool unfinished = false;  // the last check left frames behind
-    bool gone = false;        // somebody has deleted the device: it returns nothing but errors
+    bool gone = false;        // the device was deleted: it returns only errors
   };
   std::vector<Readiness> ready_;
   std::vector<pollfd> wanted_;

@@ -1,6 +1,6 @@
 // all_to_all: every member sends one message to every other member. An operation is n - 1 messages
 // per member, by shifts: in round r a member sends to the r-th member after it and receives from
-// the r-th before it, so that nobody is the target of two at the same time. At most a window of
+// the r-th before it, so that no member is the target of two at the same time. At most a window of
 // rounds is in flight.
 #pragma once
 

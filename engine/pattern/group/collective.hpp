@@ -1,5 +1,5 @@
-// The library's collectives: what one call is, the minimum that it must move, how its result is
-// checked.
+// The library's collectives: the definition of a call, the minimum number of bytes that it must
+// move, and the check of its result.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct BarrierCall {
   [[gnu::always_inline]] static void start(L& link, const Buffers&, const GroupShape&) {
     link.start_meet(0);
   }
-  /// No data arrives that could be checked.
+  /// A barrier has no data to check.
   static void fill(const Buffers&, const GroupShape&, std::uint64_t) {}
   static bool is_right(const Buffers&, const GroupShape&, std::uint64_t) { return true; }
 };

@@ -28,7 +28,7 @@ struct StartedStep {
   }
 };
 
-/// What else is done while the operation is in progress.
+/// The work that is done while the operation is in progress.
 template <class Call>
 struct OverlappedStep {
   template <class L>

@@ -8,7 +8,7 @@
 
 namespace wireproof {
 
-/// A link in whose world a computation is a jump of its own clock (model).
+/// A link for which a computation is a jump of its clock (model).
 template <class L>
 concept PassesTime = requires(L& link, double ns) {
   link.pass_virtual_time(ns);

@@ -69,7 +69,7 @@ struct WatchedPingPong : CongestionRole {
   }
 };
 
-/// The load. A sender streams until it gets a message from member 0. The first byte of a half says
+/// The load. A sender streams until it gets a message from member 0. The first byte of a half shows
 /// whether exactly one more half follows (1) or many (0), because its receiver has posted the next
 /// one by then.
 template <LookingLink L, class C>

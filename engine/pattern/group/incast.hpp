@@ -58,7 +58,7 @@ struct Incast {
 
  private:
   /// Separate receive buffers would not fit, so all senders' messages arrive in the buffers of one.
-  /// Nobody reads them there; the payload check takes one sender after another.
+  /// They are not read there; the payload check uses one sender after another.
   static bool shares(const GroupShape& s) {
     constexpr std::size_t kMostSinkBytes = std::size_t{64} << 20;
     const auto messages =

@@ -8,7 +8,7 @@
 
 namespace wireproof {
 
-/// Who sends to whom.
+/// The sender and the receiver of each pair.
 struct RatePairs {
   static int senders(const GroupShape& s) { return s.members / 2; }
   static bool sends(const GroupShape& s) { return s.member < senders(s); }
@@ -44,7 +44,7 @@ struct VerifyRate {
   }
 };
 
-/// The receivers' batches are not reported: an acknowledgement proves to the sender what they did.
+/// The receivers' batches are not reported: an acknowledgement proves their work to the sender.
 inline Ticks untold(Ticks elapsed, const Segment& segment, Ticks* stamps) {
   for (std::uint32_t i = 0; i <= segment.batches; ++i) stamps[i] = 0;
   return elapsed;

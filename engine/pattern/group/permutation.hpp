@@ -17,7 +17,7 @@ struct Neighbours {
 
 /// The predecessor and the successor of `member` in the ring through `places` (member by position).
 Neighbours neighbours_of(int member, const std::vector<int>& places);
-/// In the ring of the members' own order.
+/// In the ring in the order of the members.
 Neighbours neighbours_of(int member, int members);
 
 }  // namespace wireproof

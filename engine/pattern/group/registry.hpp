@@ -110,7 +110,7 @@ std::unique_ptr<GroupRunner> make_group_runner(L& link, C clock, EndMemory& memo
                                          " by formula " + std::string(name_of(shape.formula)));
 }
 
-/// What the loop of a non-collective point needs, before there is a link. `C` is any clock.
+/// The requirements of a non-collective point's loop, before there is a link. `C` is any clock.
 template <GroupLink L, class C>
 GroupLayout group_layout_of(const GroupShape& shape) {
   const auto is = [&](Pattern pattern, Formula formula) {

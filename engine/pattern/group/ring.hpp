@@ -2,11 +2,11 @@
 // operation is two messages per member. No member can run ahead of its neighbours by more than one
 // operation, because the next one needs their messages.
 //
-// Members that begin at different times stay apart: if a neighbour is half a turn late, one turn
-// lasts twice as long and the next one no time at all, for ever. Two turns together last the same
-// for all, once the delay of the latest member has gone round half of the ring. So a granule is two
-// turns, and a segment of few turns is led in by half a ring (Baccelli et al., Synchronization and
-// Linearity, 1992: the cyclicity and the transient of a (max, +) recursion).
+// Members that begin at different times stay apart: if a neighbour is half a turn late, turns
+// alternately last twice as long and no time at all. Two turns together last the same for all
+// members once the delay of the latest member has passed through half of the ring. So a granule is
+// two turns, and a segment of few turns begins with a lead-in of half a ring (Baccelli et al.,
+// Synchronization and Linearity, 1992: the cyclicity and the transient of a (max, +) recursion).
 #pragma once
 
 #include <algorithm>
@@ -84,8 +84,8 @@ struct Ring : RingTraffic {
 
 /// HPCC's ring (bench_lat_bw 1.5.2): one untimed and L timed turns by MPI_Sendrecv to the right and
 /// then to the left, and the same again by four non-blocking calls, without a pause between the
-/// two. Batch 0 is the first loop's time, batch 1 the shorter of the two: the minimum is this
-/// member's own.
+/// two. Batch 0 is the first loop's time, batch 1 the shorter of the two: each member computes its
+/// own minimum.
 template <GroupLink L, class C>
 struct HpccRing : RingTraffic {
   using Verify = VerifyRing;

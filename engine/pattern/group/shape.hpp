@@ -22,9 +22,9 @@ struct GroupShape {
   std::size_t load_bytes = 0;  ///< for congestion, per message; `window` is the load's
 };
 
-/// What the segments of a pattern with several phases do: the operation alone; only a computation
-/// of the same length; both at once (non-blocking collectives); the operation under load
-/// (congestion).
+/// The content of the segments of a pattern with several phases: the operation alone; only a
+/// computation of the same length; both at once (non-blocking collectives); the operation under
+/// load (congestion).
 enum class Phase : std::uint32_t { plain, computing, overlapped, loaded };
 
 /// Payload of one operation of one member.
@@ -33,7 +33,7 @@ struct Traffic {
   std::uint64_t received_bytes = 0;
 };
 
-/// What a loop needs, and what its operation is.
+/// The requirements of a loop, and its operation.
 struct GroupLayout {
   int granule = 1;         ///< the minimum number of operations that it can time
   int slots = 0;           ///< GroupLink::reserve

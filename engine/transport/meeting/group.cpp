@@ -77,7 +77,7 @@ void TcpGroup::idle_until_heard() {
   if (!idle_) return;
   const Deadline deadline = deadline_in_ms(patience_ms_);
   for (const Socket& socket : to_rank_) {
-    if (!socket.is_open()) continue;  // our own place
+    if (!socket.is_open()) continue;  // the place of this rank
     while (!wait_for(socket.descriptor(), POLLIN, deadline_in_ms(kNapMs))) {
       if (monotonic_ns() >= deadline) return;
       idle_();

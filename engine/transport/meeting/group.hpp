@@ -1,4 +1,4 @@
-// The control plane: every rank holds one connection to rank 0. All waits sleep in poll.
+// The control plane: every rank has one connection to rank 0. All waits sleep in poll.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace wireproof::tcp {
 class TcpGroup final : public Group {
  public:
   /// Brings all ranks together at `meet` within `patience_ms`; `run` is the launcher's run id ("" =
-  /// none), the same on every rank. Throws Failure that names the ranks that did not arrive, or the
+  /// none), the same on every rank. Throws Failure with the ranks that did not arrive, or the
   /// address that did not answer.
   TcpGroup(int rank, int size, const std::string& meet, const std::string& run,
            std::int64_t patience_ms);
@@ -31,7 +31,8 @@ class TcpGroup final : public Group {
 
   void set_patience(std::int64_t patience_ms) override { patience_ms_ = patience_ms; }
   void set_idle(std::function<void()> idle) override { idle_ = std::move(idle); }
-  /// Our address on the connection to rank 0 (for rank 0: where it listened), port 0.
+  /// The local address on the connection to rank 0 (for rank 0: the address that it listened on),
+  /// port 0.
   Address own_address() const { return own_address_; }
 
  private:

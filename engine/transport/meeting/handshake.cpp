@@ -20,7 +20,7 @@ static_assert(kProtocol.size() == 16);
 constexpr std::size_t kNumbers = 4;
 constexpr std::size_t kRunBytes = kGreetingBytes - 16 - kNumbers * 4;
 constexpr std::int64_t kPatienceMs =
-    3000;  // an expected peer sends its greeting at once; a stranger keeps nobody waiting
+    3000;  // an expected peer sends its greeting at once; a stranger must not delay others
 constexpr std::size_t kMaxPending = 4096;
 constexpr std::string_view kWelcome = "welcome";
 

@@ -22,7 +22,7 @@ enum class Purpose : int { meet = 1, data = 2, acknowledge = 3, control = 4 };
 struct Greeting {
   Purpose purpose = Purpose::meet;
   int from = 0;   // rank that connects
-  int to = 0;     // rank that it wants
+  int to = 0;     // rank that it connects to
   int ranks = 0;  // size of the run
   std::string
       run;  // run id; for `meet` the launcher's run id from the environment, "" if it sets none
@@ -33,7 +33,7 @@ GreetingBytes encode(const Greeting& greeting);
 /// Nothing if the protocol word or a field is invalid.
 std::optional<Greeting> decode(std::span<const std::byte, kGreetingBytes> bytes);
 
-/// What the listening side accepts.
+/// The greeting that the listening side accepts.
 struct Expectation {
   int rank = 0;
   int ranks = 0;

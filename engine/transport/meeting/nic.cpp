@@ -71,7 +71,7 @@ bool same_host(const Address& one, const Address& other) {
          reinterpret_cast<const sockaddr_in&>(other.storage).sin_addr.s_addr;
 }
 
-/// The smaller the better.
+/// Smaller is better.
 int rank_of(const Address& address) {
   if (address.storage.ss_family == AF_INET) return 0;
   return IN6_IS_ADDR_LINKLOCAL(&bits6(address)) != 0 ? 2 : 1;
@@ -95,7 +95,7 @@ std::span<const std::byte> octets(const Address& address) {
       std::span(&reinterpret_cast<const sockaddr_in&>(address.storage).sin_addr, 1));
 }
 
-/// The question to the kernel: which interface is the route? (rtnetlink(7), RTM_GETROUTE)
+/// The request to the kernel for the interface of a route. (rtnetlink(7), RTM_GETROUTE)
 struct RouteRequest {
   nlmsghdr head{};
   rtmsg route{};
@@ -140,8 +140,8 @@ unsigned interface_in(std::span<std::byte> answer) {
   return 0;
 }
 
-/// The interface by which the kernel sends from `from` to `to`; "", with errno set, if there is no
-/// route.
+/// The interface through which the kernel sends from `from` to `to`; "", with errno set, if there
+/// is no route.
 std::string route_of(const Address& from, const Address& to) {
   const Socket socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
   const RouteRequest request(from, to);
@@ -183,7 +183,7 @@ std::string bare(const Address& address) {
   return text.substr(0, text.rfind(':'));
 }
 
-/// The NICs that this host has instead, for the sentence.
+/// The other NICs of this host, for the error message.
 std::string others(const std::vector<LocalAddress>& known) {
   std::string text;
   for (const LocalAddress& local : known) {

@@ -9,8 +9,8 @@
 
 namespace wireproof::tcp {
 
-/// Network interfaces that `nic` refers to: itself, those of an RDMA device ("mlx5_0", "mlx5_0:1"),
-/// or none.
+/// Network interfaces that `nic` refers to: the interface itself, those of an RDMA device
+/// ("mlx5_0", "mlx5_0:1"), or none.
 std::vector<std::string> interfaces_of(const std::string& nic);
 
 /// The address to bind to: an IPv4 address of the claimed NIC before an IPv6 address, link-local
@@ -25,9 +25,9 @@ LocalAddress local_address_of(const std::string& nic);
 std::string interface_with(const std::string& nic, const Address& address);
 
 bool is_own(const Address& address);
-/// Makes the kernel send by this interface only. False if that is not permitted.
+/// Makes the kernel send only through this interface. False if that is not permitted.
 bool bind_to_interface(const Socket& socket, const std::string& interface);
-/// Why `local` does not reach `remote` (where a peer listens), in words; "" if it does.
+/// Why `local` does not reach `remote` (a peer's address), in words; "" if it does.
 std::string obstacle(const LocalAddress& local, const Address& remote);
 /// The interface that a socket must be bound to so that it reaches `remote`; "" if the routes
 /// suffice.

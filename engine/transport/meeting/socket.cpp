@@ -68,7 +68,7 @@ bool is_wildcard(const Address& address) {
 }
 
 // "10.0.0.1:4000" or "[fd00::1]:4000". An IPv6 address without brackets is refused, because its
-// last group would silently be taken for the port.
+// last group would silently be used as the port.
 std::optional<std::pair<std::string, int>> split_host_port(const std::string& text) {
   const auto colon = text.rfind(':');
   if (colon == std::string::npos) return std::nullopt;

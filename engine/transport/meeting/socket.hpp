@@ -25,16 +25,16 @@ struct Address {
   std::string host() const;  ///< "10.0.0.1", "fe80::1%eth0"
 };
 
-/// Numeric IPv4 or IPv6 address (with %scope for link-local ones). Throws Failure that names `what`
-/// otherwise.
+/// Numeric IPv4 or IPv6 address (with %scope for link-local ones). Otherwise throws Failure with
+/// `what`.
 Address numeric_address(const std::string& host, int port, const std::string& what);
 /// "10.0.0.1:4000", "[::1]:4000" or "name:4000". Throws Failure (bad_plan) if it is not an address
 /// and port.
 Address parse_meeting_point(const std::string& text);
 Address with_port(Address address, int port);
-/// The address that a peer wrote by Address::text(). The scope of a link-local address names the
-/// peer's interface; it is replaced by ours, taken from `own`. Throws Failure if it is not an
-/// address.
+/// The address that a peer wrote by Address::text(). The scope of a link-local address is the
+/// peer's interface; it is replaced by the local interface from `own`. Throws Failure if it is not
+/// an address.
 Address peer_address(const std::string& text, const Address& own);
 
 class Socket {
@@ -59,12 +59,12 @@ class Socket {
   int descriptor_ = -1;
 };
 
-/// Listens on exactly `address` (port 0: any free one). Throws Failure if that address is not ours
-/// or is in use.
+/// Listens on exactly `address` (port 0: any free port). Throws Failure if that address is not
+/// local or is in use.
 Socket listen_on(const Address& address);
 /// The next waiting connection, or a closed socket if there is none.
 Socket accept_one(const Socket& listener);
-/// Connects from `local` (if given), by `interface` (if given and permitted) to `remote`,
+/// Connects from `local` (if given), through `interface` (if given and permitted) to `remote`,
 /// repeatedly until the deadline while the other side refuses, because it may not listen yet.
 /// Throws Failure with the last error.
 Socket connect_to(const Address& remote, const std::optional<Address>& local, Deadline deadline,

@@ -1,5 +1,5 @@
 // Rank 0's side of the control plane: all other ranks at once. Any rank that is ready is served, so
-// one late rank delays nobody, and a rank that is gone is named at once.
+// a late rank does not delay others, and a lost rank is reported at once.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace wireproof::tcp {
 
-/// By rank; [0] stays closed. Throws Failure "tcp-lost" that names the first rank that is gone or,
-/// after `patience_ms` without a byte from any rank, those that are missing.
+/// By rank; [0] stays closed. Throws Failure "tcp-lost" with the first lost rank or, after
+/// `patience_ms` without a byte from any rank, with the missing ranks.
 using Star = std::vector<Socket>;
 
 /// One text (8 bytes of length, least significant first, then the bytes) from each; [0] is empty.

@@ -61,8 +61,8 @@ void add_by_doubling(L& link, std::byte* sink, std::size_t bytes, std::byte* the
 }
 
 /// Any number of members: each distributes its numbers to all (Bruck and others 1997: after round k
-/// each has those of 2^(k + 1) members) and adds them up. All members are in step, as with
-/// doubling.
+/// each has the numbers of 2^(k + 1) members) and adds them up. All members advance together, as
+/// with doubling.
 template <class L>
 void add_by_gathering(L& link, std::byte* sink, std::size_t bytes, std::byte* theirs) {
   const int count = link.members();
@@ -108,7 +108,7 @@ void allgather(L& link, const std::byte* source, std::byte* sink, std::size_t by
   }
 }
 
-/// In round r each sends the block for the r-th member after it, and receives that of the r-th
+/// In round r each sends the block for the r-th member after it, and receives a block from the r-th
 /// before it.
 template <class L>
 void alltoall(L& link, const std::byte* source, std::byte* sink, std::size_t bytes) {

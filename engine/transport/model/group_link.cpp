@@ -90,7 +90,7 @@ void ModelGroupLink::alltoall(const std::byte* source, std::byte* sink, std::siz
 }
 
 /// A collective that progresses by itself is computed at once and the time is set back to its
-/// start: until `finish` this member sends nothing else, so nobody can notice.
+/// start: until `finish` this member sends nothing else, so no other member can notice.
 void ModelGroupLink::start(int slot, std::size_t bytes, std::function<void()> collective) {
   Slot& s = slots_[index(slot)];
   s.complete_ns = now();

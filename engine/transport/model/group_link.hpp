@@ -45,7 +45,7 @@ class ModelGroupLink {
   void start_allgather(int slot, const std::byte* source, std::byte* sink, std::size_t bytes);
   void start_alltoall(int slot, const std::byte* source, std::byte* sink, std::size_t bytes);
   void finish(int slot);
-  /// Computes for so long.
+  /// Computes for this time.
   void pass_virtual_time(double ns) { now() += ns; }
 
   void reserve(int slots) {
@@ -62,7 +62,7 @@ class ModelGroupLink {
   using Channel = ModelGroupWorld::Channel;
   struct Slot {
     double complete_ns = 0;     // sends
-    std::byte* sink = nullptr;  // receives under way
+    std::byte* sink = nullptr;  // pending receives
     std::size_t bytes = 0;
     int from = 0;
     std::function<void()> put_off;  // a collective that waits for `finish`

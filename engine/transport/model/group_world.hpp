@@ -31,7 +31,7 @@ class ModelGroupWorld {
   ModelGroupWorld(const ModelTruth& truth, std::vector<ModelFault> faults);
 
   /// Every member runs `program(its number)`. Rethrows their exceptions, and throws Failure if all
-  /// remaining members wait for messages that nobody will send.
+  /// remaining members wait for messages that no member will send.
   void run(const std::function<void(std::size_t)>& program);
 
   const ModelTruth& truth() const { return truth_; }
@@ -47,9 +47,9 @@ class ModelGroupWorld {
               std::span<const std::byte> payload);
   /// Waits for the next message of that channel; returns when it has arrived.
   double receive(Channel channel, std::size_t from, std::size_t to, std::span<std::byte> payload);
-  /// Whether a message is there at the receiver's time.
+  /// Whether a message has arrived by the receiver's time.
   bool has_arrived(Channel channel, std::size_t from, std::size_t to);
-  /// All members leave at the time of the last one; costs nothing itself.
+  /// All members leave at the time of the last one; the barrier takes no time.
   void barrier(std::size_t member);
 
  private:
@@ -71,7 +71,7 @@ class ModelGroupWorld {
     std::uint64_t awaited = kNothing;
     ModelTally tally{};
   };
-  /// A message whose head is on its way to its receiver's port.
+  /// A message whose head is in transit to its receiver's port.
   struct Parcel {
     std::size_t from;
     std::size_t to;

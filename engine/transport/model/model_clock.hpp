@@ -28,8 +28,8 @@ class ModelClock {
   std::uint64_t random_;
 };
 
-/// How long a message occupies the wire or a port: gap * s, plus the handshake above the eager
-/// limit.
+/// The time for which a message occupies the wire or a port: gap * s, plus the handshake above the
+/// eager limit.
 double occupancy_ns(const ModelWorld& world, std::size_t bytes, double gap_ns_per_byte);
 
 }  // namespace wireproof

@@ -50,7 +50,7 @@ void ModelLink::recv(std::byte* sink, std::size_t bytes) {
 }
 
 /// Moves from one event (a message is posted, or has crossed) to the next. The sender first posts
-/// everything that it can post without an answer, since that affects its share.
+/// everything that it can post without a reply, since that affects its share.
 void ModelLink::settle_oldest() {
   world_->turns.give_turn();
   ModelWire& wire = incoming();

@@ -8,9 +8,9 @@
 //   put + flush = overhead + occupancy(s) + 2 * latency;   get + flush = 2 * overhead +
 //   occupancy(s) + 2 * latency
 //
-// A shared wire (`shared=1`) carries all messages that are under way at once, each at an equal
-// share, as a library does that sends pieces of several large messages in turn: those posted
-// together arrive together. The total that the wire carries is the same.
+// A shared wire (`shared=1`) carries all messages in flight at the same time, each at an equal
+// share, like a library that sends pieces of several large messages in turn: messages posted
+// together arrive together. The total rate of the wire is the same.
 //
 // A faulty rank sends and receives at a share of the rate: a message between two ranks is as slow
 // as the slower of the sender's sending and the receiver's receiving, gap / min(tx, rx), and takes
@@ -79,7 +79,7 @@ struct ModelPairWorld {
   std::array<ModelWire, 2> wires;               // by sender: origin, target
   std::array<double, 2> now_ns{};               // each end's time
   std::array<std::span<std::byte>, 2> exposed;  // each end's window
-  std::array<ModelTally, 2> tallies;            // what each end has sent and received
+  std::array<ModelTally, 2> tallies;            // payload that each end has sent and received
 
   /// A message of payload from one end to the other.
   void count(std::size_t from, std::size_t bytes) {
@@ -140,11 +140,11 @@ class ModelLink {
  private:
   struct Slot {
     double complete_ns = 0;     // sends
-    std::byte* sink = nullptr;  // receives under way
+    std::byte* sink = nullptr;  // pending receives
     std::size_t bytes = 0;      // of each piece
     int pieces = 1;             // messages that have not been received
   };
-  /// What a slot does when it is started: send a message in pieces of `bytes`.
+  /// The action of a slot when it is started: send a message in pieces of `bytes`.
   struct Prepared {
     const std::byte* source = nullptr;
     std::byte* sink = nullptr;
@@ -162,7 +162,7 @@ class ModelLink {
   void trade_word();
   Prepared& prepared(int slot);
   void receive_piece(Slot& slot);
-  /// For a shared wire: when the oldest message arrives.
+  /// For a shared wire: the time at which the oldest message arrives.
   void settle_oldest();
 
   ModelPairWorld* world_;

@@ -5,7 +5,7 @@
 //   persistent = the same messages, posted at once
 //   partitioned, P pieces of s / P: half round trip = latency + 2 * overhead + occupancy(s / P) +
 //   (P - 1) * max(overhead, occupancy(s / P)); stream, per message = P * max(overhead, occupancy(s
-//   / P)): every partition is a message of its own
+//   / P)): every partition is a separate message
 #include <algorithm>
 #include <cstring>
 

@@ -7,8 +7,7 @@
 
 namespace wireproof {
 
-/// True only if it holds on every rank; the text is the sentence for a point that needs the
-/// feature.
+/// True only if it is true on every rank; the text is the error for a point that needs the feature.
 struct MpiAbilities {
   bool partitions = false;
   bool threads = false;

@@ -1,4 +1,4 @@
-// One member of a group over MPI. Timed calls map one to one to the library's own.
+// One member of a group over MPI. Timed calls map one to one to library calls.
 #pragma once
 
 #include <mpi.h>
@@ -13,8 +13,8 @@ namespace wireproof {
 
 class MpiGroupLink {
  public:
-  /// `ranks`: by member, on `control`. `comm` has exactly the members, in their order. Both stay
-  /// the caller's.
+  /// `ranks`: by member, on `control`. `comm` has exactly the members, in their order. The caller
+  /// keeps ownership of both.
   MpiGroupLink(MPI_Comm comm, MPI_Comm control, std::span<const int> ranks, bool yield);
   MpiGroupLink(const MpiGroupLink&) = delete;
   MpiGroupLink& operator=(const MpiGroupLink&) = delete;

@@ -21,8 +21,8 @@ class MpiGroup final : public Group {
   void set_yield(bool yield) { yield_ = yield; }
   void set_idle(std::function<void()> idle) override { idle_ = std::move(idle); }
 
-  // Both use a binomial tree (transport/binomial.hpp): the root of ten thousand ranks talks to
-  // fourteen.
+  // Both use a binomial tree (transport/binomial.hpp): the root of ten thousand ranks communicates
+  // with fourteen.
   void broadcast(std::string& text) override;
   std::vector<std::string> gather(std::string_view text) override;
   void barrier() override;

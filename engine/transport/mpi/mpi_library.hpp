@@ -1,13 +1,13 @@
-// Which MPI answered.
+// The MPI that answered.
 #pragma once
 
 #include <string>
 
 namespace wireproof::mpi {
 
-/// The first line of the library's own description.
+/// The first line of the library's description of itself.
 std::string library_version();
-/// The file that the dynamic linker loaded; "" if it does not say.
+/// The file that the dynamic linker loaded; "" if that is unknown.
 std::string library_path();
 /// Throws Failure if `expected` does not occur in the library's description, compared without case.
 void check_library(const std::string& expected);

@@ -23,7 +23,7 @@ void await_request(MPI_Request& request, bool yield, const std::function<void()>
   if (done != 0) return;
   Backoff backoff(yield ? kYieldingSpinNs : kSpinNs);
   for (;;) {
-    // Several tests per pause: a large incoming message needs the library's attention repeatedly.
+    // Several tests per pause, because a large incoming message needs many calls of the library.
     for (int i = 0; i < 16; ++i) {
       MPI_Test(&request, &done, MPI_STATUS_IGNORE);
       if (done != 0) return;

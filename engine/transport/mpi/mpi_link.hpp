@@ -1,4 +1,4 @@
-// One end of one pair over MPI. Timed calls map one to one to the library's own; errors stay fatal
+// One end of one pair over MPI. Timed calls map one to one to library calls; errors stay fatal
 // in the library (MPI_ERRORS_ARE_FATAL), so that no return code must be checked inside a timed
 // region.
 #pragma once
@@ -112,7 +112,7 @@ class MpiLink {
   static constexpr int kControl = 3;
   static constexpr int kPairTag = 4;
   static constexpr int kPartitions = 5;
-  static constexpr int kMemberTag = 16;  // this one and the next ones, one for each thread
+  static constexpr int kMemberTag = 16;  // the first of one tag for each thread
 
   void make_pair_communicator();
   /// The two ends only, lower rank first; collective between them.

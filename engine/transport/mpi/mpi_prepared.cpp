@@ -36,8 +36,8 @@ void MpiLink::release(int first, int count) {
   for (int slot = first; slot < first + count; ++slot) MPI_Request_free(slots_ + slot);
 }
 
-/// Not duplicates of the pair's communicator: that one returns errors, whereas errors of timed
-/// calls must end the run.
+/// These are not duplicates of the pair's communicator, which returns errors, because errors of
+/// timed calls must end the run.
 void MpiLink::assemble(int count) {
   if (count > 1 && !abilities_->threads) throw CannotBegin("no-threads", abilities_->no_threads);
   while (members_.size() < static_cast<std::size_t>(count)) {

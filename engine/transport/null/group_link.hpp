@@ -1,5 +1,5 @@
 // A member of a group that does nothing: every call is made and returns at once, so that a loop
-// over it shows the cost of the harness itself. Member 0 alone represents all members.
+// over it shows the cost of the harness. Member 0 alone represents all members.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // The null link: every call is made and nothing is done, so that a loop over it shows the cost of
-// the harness itself. Calls are kept out of line, because every real transport's are.
+// the harness. Calls are kept out of line, as in every real transport.
 #pragma once
 
 #include <cstddef>

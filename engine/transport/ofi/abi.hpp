@@ -1,8 +1,8 @@
-// The part of libfabric's binary interface that the engine uses, declared by us: building needs no
+// The part of libfabric's binary interface that the engine uses, declared here: building needs no
 // libfabric, and one program runs on every release from 1.14 to 2.x
 // (docs/adr/0009-libfabric-at-run-time.md). Layouts are those of the symbol version FABRIC_1.3,
 // which every release since 1.9 still exports; tests/ofi_contract.cpp compares each of them with
-// the real headers. Unused members have no names of their own.
+// the real headers. Unused members have generic names.
 #pragma once
 
 #include <sys/types.h>
@@ -17,7 +17,7 @@ namespace wireproof::ofi::abi {
 
 using Address = std::uint64_t;  ///< of a peer, in the address vector
 
-/// What an operation needs of the caller's memory while it is in progress.
+/// The caller's memory that an operation needs while it is in progress.
 struct Context {
   void* internal[8];
 };
@@ -294,7 +294,7 @@ struct AtomicCalls {
                      void* result_descriptor, Address to, std::uint64_t place, std::uint64_t key,
                      Number, Operation, void* context);
   void* compare_others[2];
-  // 0 if the operation exists; then for this many numbers at a time
+  // returns 0 if the operation exists, with the number of values at a time
   int (*can_write)(Endpoint*, Number, Operation, std::size_t* count);
   int (*can_fetch)(Endpoint*, Number, Operation, std::size_t* count);
   int (*can_compare)(Endpoint*, Number, Operation, std::size_t* count);

@@ -26,11 +26,11 @@ inline constexpr std::uint64_t kNamesOnly = 1ULL << 54;  ///< every provider, us
 inline constexpr std::uint64_t kSource = 1ULL << 57;
 inline constexpr std::uint64_t kDirectedReceive = 1ULL << 59;
 
-// Modes: what the caller promises the provider.
+// Modes: the caller's promises to the provider.
 inline constexpr std::uint64_t kNeedsContext = 1ULL << 59;
 inline constexpr std::uint64_t kNeedsContext2 = 1ULL << 52;
 
-// Memory registration: what the provider demands.
+// Memory registration: the provider's requirements.
 inline constexpr int kLocalKey = 1 << 2;
 inline constexpr int kVirtualAddress = 1 << 4;
 inline constexpr int kAllocated = 1 << 5;

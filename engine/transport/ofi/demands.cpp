@@ -27,8 +27,8 @@ std::size_t operations_of(const Point& point, const Policy& policy) {
   return static_cast<std::size_t>(layout.slots);
 }
 
-/// How many 64-bit integers one operation of this pattern takes; 0: the provider does not support
-/// it.
+/// The number of 64-bit integers that one operation of this pattern handles; 0: the provider does
+/// not support it.
 std::size_t numbers_at_a_time(const abi::Endpoint& endpoint, Pattern pattern) {
   if (endpoint.atomics == nullptr) return 0;
   auto* const end = const_cast<abi::Endpoint*>(&endpoint);
@@ -81,7 +81,7 @@ std::vector<Level> levels_of(const Libfabric& wanted, const Demands& demands) {
   if (wanted.completion == "transmit") return {transmit};
   if (!demands.remote) return {Level{}};
   if (wanted.messages == "msg")
-    return {delivery, transmit};  // links without tags read nothing back
+    return {delivery, transmit};  // links without tags do no read-back
   const Level read_back{abi::kTransmitComplete, abi::kReadAfterWrite, Remote::read_back};
   return {delivery, read_back, transmit};
 }

@@ -1,4 +1,4 @@
-// What a plan requires of a provider, and whether an endpoint supports it.
+// A plan's requirements of a provider, and whether an endpoint meets them.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace wireproof::ofi {
 
-/// Whether some point of the plan needs it.
+/// For each feature, whether a point of the plan needs it.
 struct Demands {
   bool remote = false;
   bool atomics = false;
@@ -19,16 +19,16 @@ struct Demands {
 };
 Demands demands_of(const Plan& plan);
 
-/// Capabilities to ask for. Acknowledgements and control are tagged, whatever the payload is; in a
-/// group, untagged messages are received from a given sender.
+/// The capabilities to request. Acknowledgements and control are tagged, whatever the payload is;
+/// in a group, untagged messages are received from a given sender.
 std::uint64_t capabilities_of(const Plan& plan, const Demands& demands);
 
-/// What makes a remote write complete: the provider's completion at delivery, a read that follows
-/// the write, or nothing beyond this end.
+/// The event that completes a remote write: the provider's completion at delivery, a read that
+/// follows the write, or nothing beyond this end.
 enum class Remote { none, delivery, read_back, local };
 std::string_view name_of(Remote remote);
 
-/// What to request, best first: the completion of sends and writes (0: the provider's own) and the
+/// A request, best first: the completion of sends and writes (0: the provider's default) and the
 /// order of remote accesses that a read-back needs.
 struct Level {
   std::uint64_t completion = 0;

@@ -23,8 +23,8 @@ bool is_on(const abi::Info& info, const std::string& nic) {
   return text_of(info.domain->name) == nic || nic_of(info) == nic;
 }
 
-/// The first offer on `nic`, or the first of all if none has that name: the record says which NIC
-/// it is, and the counters show which NIC it used.
+/// The first offer on `nic`, or the first of all if none has that name: the record contains its
+/// NIC, and the counters show the NIC that it used.
 abi::Info* pick(const Offers& offers, const std::string& nic) {
   for (abi::Info* info = offers.first(); info != nullptr && !nic.empty(); info = info->next) {
     if (is_on(*info, nic)) return info;

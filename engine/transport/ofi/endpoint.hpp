@@ -10,7 +10,7 @@
 
 namespace wireproof::ofi {
 
-/// The object that a completion leads back to. The library's part comes first, because its address
+/// The object that a completion refers to. The library's part comes first, because its address
 /// is the context.
 struct Operation {
   abi::Context context;
@@ -47,7 +47,7 @@ class Endpoint {
   /// The provider, domain, NIC and fabric in use.
   FabricFacts facts() const;
 
-  /// As bytes that a peer of the same provider accepts.
+  /// The address in bytes that a peer of the same provider accepts.
   std::string address() const;
   /// Throws Failure if it is not an address of this provider.
   abi::Address know(const std::string& address);
@@ -56,8 +56,8 @@ class Endpoint {
   bool wants(int registration) const { return (info_->domain->registration & registration) != 0; }
   /// Lets the provider answer its peers while this process does not communicate. Untimed.
   void progress() const;
-  /// How completions are read: by the provider's own call or, if more ranks than cores must make
-  /// progress (`yields`), by one that yields the core if there were none.
+  /// The function that reads completions: the provider's or, if more ranks than cores must make
+  /// progress (`yields`), a function that yields the core if there were none.
   using Take = decltype(abi::QueueCalls::read);
   Take completions() const;
   void set_yields(bool yields) { yields_ = yields; }

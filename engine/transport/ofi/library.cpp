@@ -12,7 +12,7 @@
 namespace wireproof::ofi {
 namespace {
 
-constexpr int kAnyRegistration = ~3;  // all but the two modes of before 1.5
+constexpr int kAnyRegistration = ~3;  // all except the two modes from before 1.5
 constexpr const char* kUsualName = "libfabric.so.1";
 constexpr const char* kLayouts = "FABRIC_1.3";  // the symbols that use abi.hpp's structures
 
@@ -81,8 +81,8 @@ void show_providers(const std::string& library) {
   }
 }
 
-/// An MPI in this process may have its own libfabric, whose functions a second one would otherwise
-/// call instead of its own.
+/// An MPI in this process may have its own libfabric, whose functions a second libfabric would
+/// otherwise call instead of its own.
 int own_symbols_first() {
   return dlopen(kUsualName, RTLD_NOW | RTLD_NOLOAD) == nullptr ? 0 : RTLD_DEEPBIND;
 }

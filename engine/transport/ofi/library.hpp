@@ -1,4 +1,4 @@
-// A libfabric of this machine, loaded while the program runs, and what it offers.
+// A libfabric of this machine, loaded while the program runs, and its offers.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace wireproof::ofi {
 
-/// The supported releases: older ones lack what the interface of 1.14 guarantees.
+/// The supported releases: older releases lack guarantees of the 1.14 interface.
 inline constexpr std::uint32_t kOldest = abi::version(1, 14);
 
 /// "1.17" from libfabric's version number.
@@ -43,15 +43,15 @@ class Offers {
 struct Wishes {
   std::string provider;  ///< "" = any
   std::uint64_t capabilities = 0;
-  std::uint64_t completion = 0;  ///< completion level of sends, 0 = the provider's own
+  std::uint64_t completion = 0;  ///< completion level of sends, 0 = the provider's default
   std::uint64_t order = 0;       ///< of remote accesses, beyond the order of messages
   std::string address;           ///< numeric, of the claimed NIC; "" = any
 };
 
 class Library {
  public:
-  /// `path`: the file, or "" for the one that the dynamic linker finds. Throws Failure if there is
-  /// none, if it is not a libfabric, or if it is too old.
+  /// `path`: the file, or "" for the library that the dynamic linker finds. Throws Failure if there
+  /// is none, if it is not a libfabric, or if it is too old.
   explicit Library(const std::string& path);
   // It stays loaded, because providers leave threads and exit handlers behind.
 
@@ -80,7 +80,7 @@ class Library {
 };
 
 /// Whether a provider called `found` is the requested one: "tcp" may be reported as "tcp;ofi_rxm",
-/// which adds what the first lacks; "" requests none.
+/// whose second part adds features that the first lacks; "" accepts any.
 bool is_provider(std::string_view found, std::string_view wanted);
 
 }  // namespace wireproof::ofi

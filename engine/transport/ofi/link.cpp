@@ -10,12 +10,12 @@ namespace wireproof::ofi {
 
 static_assert(RemoteLink<OfiLink<Tagged>> && RemoteLink<OfiLink<ReadingBack>> &&
               RemoteLink<OfiLink<Untagged>>);
-// An indirect call in a loop belongs to the provider.
+// The only indirect calls in a loop are the provider's.
 static_assert(!std::is_polymorphic_v<OfiLink<Tagged>> && !std::is_polymorphic_v<OfiLink<Untagged>>);
 
 namespace {
 
-/// What the peer needs to reach a window: its start address and its key.
+/// The data that the peer needs to access a window: its start address and its key.
 using WindowName = std::array<std::uint64_t, 2>;
 
 }  // namespace

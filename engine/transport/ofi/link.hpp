@@ -131,7 +131,7 @@ struct ReadingBack {};
 template <>
 class OfiLink<ReadingBack> : public OfiLink<Tagged> {
  public:
-  /// Whose loops over messages it uses: they are not compiled again.
+  /// The link whose loops over messages it uses, so that they are not compiled again.
   using MessageLink = OfiLink<Tagged>;
 
   OfiLink(Endpoint& endpoint, Ends ends);
@@ -164,7 +164,7 @@ class OfiLink<ReadingBack> : public OfiLink<Tagged> {
   }
 
   std::uint32_t written_ = 0;  // 1: something since the last flush
-  std::byte* echo_ = nullptr;  // where a read-back lands
+  std::byte* echo_ = nullptr;  // target of a read-back
   void* echo_descriptor_ = nullptr;
   PageBuffer echo_memory_;
   Registration echo_registration_;

@@ -97,7 +97,7 @@ class OfiTransport final : public Transport {
   }
 
   void close() override {
-    group().barrier();  // nobody closes the connection while another still reads
+    group().barrier();  // no rank closes the connection while another still reads
     group().set_idle({});
     forget_pairs();
     endpoint_.reset();
@@ -161,7 +161,7 @@ class OfiTransport final : public Transport {
         clock, *endpoint_, ofi::Ends{.self = group().rank(), .peer = peer_of(rank)});
   }
 
-  /// In a group an untagged message must say which member sent it.
+  /// In a group an untagged message must identify its sender.
   template <class Messages>
   std::unique_ptr<GroupEnd> make_group(const HostClock& clock, const std::vector<int>& members) {
     std::vector<Peer> peers;

@@ -1,4 +1,4 @@
-// `providers`: what a libfabric of this host offers, as one JSON object.
+// `providers`: the offers of a libfabric of this host, as one JSON object.
 #pragma once
 
 #include <string>

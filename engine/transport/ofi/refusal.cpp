@@ -15,7 +15,7 @@ std::string listed(const std::vector<std::string>& names) {
   return list.empty() ? "none" : list;
 }
 
-/// The user's own variable may be the reason.
+/// A variable that the user set may be the reason.
 std::string filter() {
   const char* const value = std::getenv("FI_PROVIDER");
   return value == nullptr ? "" : std::string(" (FI_PROVIDER=") + value + " is set)";
@@ -66,7 +66,7 @@ std::string missing(const Library& library, const Wishes& wishes) {
   return "has no reliable datagram endpoint for what the plan asks";
 }
 
-/// What it demands of its callers that we do not provide; "" for nothing.
+/// The provider's requirements of its callers that the engine does not meet; "" for none.
 std::string demanded(const Library& library, const std::string& provider) {
   const Offers all = library.everything();
   for (const abi::Info* info = all.first(); info != nullptr; info = info->next) {

@@ -5,7 +5,7 @@
 
 namespace wireproof::ofi {
 
-/// Throws Failure: the provider does not exist here, or what it lacks.
+/// Throws Failure: the provider does not exist here, or it lacks features.
 [[noreturn]] void refuse(const Library& library, const Wishes& wishes);
 
 }  // namespace wireproof::ofi

@@ -1,4 +1,4 @@
-// From the plan to an endpoint: what is requested of libfabric, and of which NIC.
+// From the plan to an endpoint: the request to libfabric, and the NIC.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@ struct Opened {
   std::unique_ptr<Endpoint> endpoint;
   Remote remote = Remote::none;
 };
-/// Throws Failure that names what is not available.
+/// Throws Failure with the unavailable item.
 Opened open_endpoint(const Library& library, const Plan& plan, const Claim& claim);
 
 }  // namespace wireproof::ofi

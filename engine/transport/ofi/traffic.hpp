@@ -1,6 +1,6 @@
 // The common part of the links of pairs and groups: messages over a libfabric endpoint. Timed calls
-// map one to one to the provider's own, through the pointers that it gave; messages that fit are
-// injected (they need no completion).
+// map one to one to the provider's calls, through the pointers that it returned; messages that fit
+// are injected (they need no completion).
 #pragma once
 
 #include <cstddef>
@@ -56,7 +56,7 @@ class Tagged {
 };
 
 /// Payload as untagged messages. In a pair the next message is the peer's, in a group the receive
-/// names the sender; acknowledgements and control are tagged, and so kept apart.
+/// specifies the sender; acknowledgements and control are tagged, which separates them.
 class Untagged {
  public:
   Untagged(const abi::Endpoint& endpoint, int /*self*/) : calls_(*endpoint.messages) {}

@@ -1,4 +1,4 @@
-// What a rank reports about its endpoint before any pair is created.
+// The report of a rank about its endpoint before any pair is created.
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ struct Word {
 /// that reaches no further; "" for others.
 std::string shared_memory(std::string_view provider);
 
-/// Throws Failure that names the first rank whose endpoint cannot communicate with rank 0's.
+/// Throws Failure with the first rank whose endpoint cannot communicate with rank 0's.
 void check_alike(const std::vector<Word>& words);
 
 }  // namespace wireproof::ofi

@@ -196,8 +196,8 @@ void TcpLink::sleep(Awaited own, std::int64_t since_ns) {
   if (monotonic_ns() - since_ns > stall_ns_) {
     fail("tcp-stalled", "moved no byte for " + std::to_string(stall_ns_ / 1'000'000) + " ms");
   }
-  // Polls only for what is really awaited, because a permanently writable socket would wake us
-  // permanently.
+  // Polls only for what is really awaited, because a permanently writable socket would wake this
+  // process permanently.
   const bool writes = own == Awaited::room || !outgoing_.empty();
   const bool reads = own == Awaited::data || !incoming_.empty();
   const auto data = static_cast<short>((writes ? POLLOUT : 0) | (reads ? POLLIN : 0));
@@ -214,8 +214,8 @@ void TcpLink::send_control(std::span<const std::byte> message) {
 }
 
 void TcpLink::recv_control(std::span<std::byte> message) {
-  // Between two blocks the next command is near, and what follows it (the cache-line bounce) is
-  // timed, so a wake-up from sleep would come too late.
+  // Between two blocks the next command arrives soon, and the next action (the cache-line bounce)
+  // is timed, so a wake-up from sleep would come too late.
   const std::int64_t end_of_spin_ns = monotonic_ns() + kControlSpinNs;
   std::size_t filled = 0;
   while (filled < message.size() && monotonic_ns() < end_of_spin_ns) {

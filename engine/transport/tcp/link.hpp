@@ -2,7 +2,7 @@
 // because a byte stream has one order and a Link guarantees none between a message and an
 // acknowledgement.
 //
-// Bytes are sent without framing, because both ends know every size. A message of 0 bytes travels
+// Bytes are sent without framing, because both ends know every size. A message of 0 bytes is sent
 // as one byte, because a stream cannot carry an empty message and a ping-pong must cross.
 #pragma once
 
@@ -79,7 +79,7 @@ class TcpLink {
 
   enum class Awaited { nothing, room, data, acknowledgement };
 
-  /// Spins while the answer is likely to be near, then sleeps in poll.
+  /// Spins while the reply is likely to arrive soon, then sleeps in poll.
   class Patience;
 
   bool progress();       // moves what the kernel accepts and delivers without waiting

@@ -25,8 +25,8 @@ using tcp::Socket;
 using tcp::TcpLink;
 
 constexpr std::int64_t kMeetPatienceMs = 60'000;
-// Longer than the engine's own deadlines, so that those come first and this one ends only what
-// hangs.
+// Longer than the engine's deadlines, so that they come first and this deadline ends only calls
+// that hang.
 constexpr std::int64_t kMarginMs = 5'000;
 
 std::string launcher_run() {
@@ -83,13 +83,13 @@ class TcpTransport final : public Transport {
   void forget_pairs() override { pairs_.clear(); }
 
   void close() override {
-    group_.barrier();  // nobody closes the connection while another still reads
+    group_.barrier();  // no rank closes the connection while another still reads
     pairs_.clear();
   }
 
  private:
-  /// The given address, else one of the claimed NIC, else the one that led to rank 0. An address
-  /// that is not the claimed NIC's own gives no interface to bind to.
+  /// The given address, else an address of the claimed NIC, else the address that led to rank 0. If
+  /// the address is not the claimed NIC's, there is no interface to bind to.
   tcp::LocalAddress claimed_address(const Plan& plan) const {
     for (const RankPlace& place : plan.ranks) {
       if (place.index != group_.rank()) continue;
@@ -166,7 +166,7 @@ class TcpTransport final : public Transport {
       auto guest = reception_->next(deadline);
       if (!guest)
         throw cannot_measure("tcp-absent", name_of_rank(origin) + " did not connect in time");
-      // Answers to the peer leave by the claimed NIC too, whatever the routes are.
+      // Replies to the peer also leave through the claimed NIC, regardless of the routes.
       const std::string interface = tcp::interface_to_bind(local_, guest->socket.remote());
       if (!interface.empty()) tcp::bind_to_interface(guest->socket, interface);
       early_guests_.insert_or_assign({guest->greeting.from, guest->greeting.purpose},

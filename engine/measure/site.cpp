@@ -10,7 +10,7 @@ namespace wireproof {
 namespace {
 
 constexpr std::uint64_t kBriefShare = 64;
-constexpr std::uint64_t kCoarsestUnit = 8;     // bytes per count
+constexpr std::uint64_t kCoarsestUnit = 8;  // bytes per count
 // As in goes_on of analysis/traffic.py, which prove uses.
 constexpr double kChatterPerNs = 1e-4;  // 100 kB/s: logins and neighbour discovery
 constexpr double kLouder = 2;
@@ -19,9 +19,9 @@ constexpr std::uint64_t kLeastFabricUnit = 4;  // unit of port_xmit_data: words,
 /// Counters of errors on a link, and of a link that went down: even a few of them may be the cause
 /// of a problem.
 bool tells_trouble(std::string_view name) {
-  static constexpr std::string_view kWords[] = {"err",  "drop", "discard", "crc", "retr", "Retr",
-                                                "fifo", "wait", "timeout", "cnp", "ecn",
-                                                "carrier", "link_down"};
+  static constexpr std::string_view kWords[] = {"err",  "drop",    "discard",  "crc",     "retr",
+                                                "Retr", "fifo",    "wait",     "timeout", "cnp",
+                                                "ecn",  "carrier", "link_down"};
   const std::string_view leaf = name.substr(name.rfind('/') + 1);
   return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view word) {
     return leaf.find(word) != std::string_view::npos;

@@ -10,8 +10,8 @@
 
 namespace wireproof {
 
-/// Turns readings into frames: each names the counters that differ from the last frame, so that a
-/// reader who keeps them always has all values.
+/// Turns readings into frames. A frame contains only the counters that differ from the last frame;
+/// a reader that keeps the values has all of them.
 class WatchWriter {
  public:
   explicit WatchWriter(const witness::Reader& reader) : reader_(reader) {}

@@ -18,7 +18,7 @@ std::optional<int> parse_rank(std::string_view text);
 /// `0:3,8`: ranks and ranges (first:last), in the order of the members. Every rank occurs once.
 std::vector<int> take_members(Statement& line);
 
-/// members=, order=; checks whether the pattern works with that many members.
+/// Reads members= and order=, and checks that the pattern works with that many members.
 void read_group(Statement& line, Point& point);
 
 }  // namespace wireproof

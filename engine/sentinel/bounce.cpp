@@ -120,7 +120,8 @@ bool await(const Flag& flag, std::uint64_t wanted, std::int64_t deadline_ns) {
   for (std::uint32_t spins = 1;; ++spins) {
     const std::uint64_t seen = flag.load(std::memory_order_acquire);
     if (seen == wanted) return true;
-    if (seen > wanted) return false; // the other end has abandoned this call, or is at a later call
+    if (seen > wanted)
+      return false;  // the other end has abandoned this call, or is at a later call
     if (spins % 256 == 0 && monotonic_ns() >= deadline_ns) return false;
   }
 }

@@ -58,4 +58,4 @@ def test_a_check_tells_of_the_settings_of_its_hosts(tmp_path: Path) -> None:
     first = json.loads(done.stdout)["parts"][0]
     assert first["settings"]["schema"] == "wireproof.audit"
     assert {one["id"] for one in first["settings"]["results"]} >= {"clock-source", "limit-memlock"}
-    assert "not as the fabric needs" in (tmp_path / "run" / "report.html").read_text("utf-8")
+    assert "wrong for the fabric" in (tmp_path / "run" / "report.html").read_text("utf-8")

@@ -54,7 +54,7 @@ def test_from_the_check_to_the_verdict_elsewhere(tmp_path: Path, key: Path) -> N
     assert "its signatures are removed" in done.stderr
     again = wireproof("dossier", "verify", made)
     assert again.returncode == 3, again.stderr
-    assert "this shows accidents, not intent" in " ".join(again.stdout.split())
+    assert "checksums reveal accidents, not intent" in " ".join(again.stdout.split())
 
 
 def test_a_key_or_criteria_that_cannot_be_used_cost_no_measurement(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_a_time_alone_asks_for_a_size() -> None:
     ("typed", "words"),
     [
         ("495GB", ("495000000000 B", "461.004674 GiB", "if 2^10 is meant, write GiB")),
-        ("48,800", ("48.8 kB", "no unit: taken as bytes")),
+        ("48,800", ("48.8 kB", "no unit: assumed to be bytes")),
         ("18,560 bytes", ("18.56 kB",)),
         ("25Gb", ("3.125 GB", "a rate needs /s")),
         ("12,300 MB/s", ("98.4 Gb/s",)),

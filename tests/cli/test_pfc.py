@@ -93,7 +93,7 @@ def test_the_slides_host_is_the_slow_receiver(tmp_path: Path) -> None:
     done = wireproof("pfc", "--from", tmp_path, "--priority", "0", "--duration", "1h")
     assert done.returncode == 1
     text = " ".join(done.stdout.split())
-    assert "node01 cv10 sent 244,655,362 (67,960/s) pauses in priority 0 and got" in text
+    assert "node01 cv10 sent 244,655,362 (67,960/s) pauses in priority 0 and received" in text
     found = document(wireproof("pfc", "--from", tmp_path, "--priority", "0", "--json"))
     (port,) = found["ports"]
     answers = {one["name"]: one["answer"] for one in port["conditions"]}

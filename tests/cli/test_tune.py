@@ -82,7 +82,7 @@ def test_apply_confirm_and_revert_bring_every_byte_back(root: Path) -> None:
         "vm.swappiness = 10",
         "kernel.numa_balancing = 0",
     ]
-    assert "nothing is left" in wireproof("tune", "residue", *places(root)).stdout
+    assert "no remnants" in wireproof("tune", "residue", *places(root)).stdout
     done = wireproof("tune", "revert", name, *places(root))
     assert done.returncode == 0, done.stdout + done.stderr
     assert sums(root) == before

@@ -278,7 +278,7 @@ def test_killing_the_recorder_leaves_no_process_and_readable_points(
     assert len(kept.points) >= 3
     assert len(kept.points) + len(kept.missing) == 100
     assert set(kept.missing.values()) == {
-        Missing("cut-short", "the recording was cut off before it could give a reason")
+        Missing("cut-short", "the recording was cut off before it contained a reason")
     }
 
 

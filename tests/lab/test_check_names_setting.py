@@ -79,5 +79,5 @@ def test_a_small_mtu_is_named_once_and_mended_as_the_catalogue_says(
     assert blame["subject"] == "n3"
     named = [cause for cause in blame["causes"] if cause["setting"] == "mtu"]
     assert [cause["explains"] for cause in named] == [True]
-    assert "headers of such packets cost" in " ".join(named[0]["evidence"])
+    assert "headers of packets of this size cost" in " ".join(named[0]["evidence"])
     assert named[0]["undo"]

@@ -32,7 +32,7 @@ def test_an_incast_runs_and_what_no_counter_shows_is_unproven(build: Build, tmp_
     # the link's queue may drop what TCP then sends again
     assert codes - {"pfc-lost"} == {"pfc-adapter-unknown", "pfc-counters-missing"}
     (rate,) = found["pressure_evidence"]
-    assert rate.startswith(f"2 senders at once; hsn0 of {load['receivers'][0]} received ")
+    assert rate.startswith(f"2 simultaneous senders; hsn0 of {load['receivers'][0]} received ")
     share = int(rate.split(" received ")[1].split("%")[0])
     assert share > 30  # of a machine that others use too; the link is shaped
     again = wireproof("pfc", "--from", kept, "--priority", 3, "--json")

@@ -230,7 +230,7 @@ def test_a_table_of_zeros_is_refused_at_once(tmp_path: Path, name: str) -> None:
         else:
             file.truncate(1 << 40)
     with (
-        pytest.raises(BadInput, match="does not begin with a line of text"),
+        pytest.raises(BadInput, match="does not begin with a line of column names"),
         open_pairs(tmp_path / name),
     ):
         pass

@@ -67,7 +67,7 @@ def test_row_that_is_no_measurement(row: str) -> None:
 
 def test_unequal_acknowledgement_is_told() -> None:
     one = read((HEAD + ROWS.replace("=10", "+3 ")).encode(), "log")[0]
-    assert any("other answers" in note for note in one.notes)
+    assert any("different counts of replies" in note for note in one.notes)
 
 
 def test_cut_in_a_number() -> None:

@@ -347,8 +347,11 @@ def test_an_output_that_is_not_read_is_named(text: str, program: str) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("nvbandwidth Version: v0.8\nBuilt from Git version: v0.8\n", "measures no network"),
-        ("+ ./clusterkit.sh --hostfile hosts\n", "It names ClusterKit, whose output is not read"),
+        ("nvbandwidth Version: v0.8\nBuilt from Git version: v0.8\n", "and no network"),
+        (
+            "+ ./clusterkit.sh --hostfile hosts\n",
+            "It mentions ClusterKit, whose output",
+        ),
     ],
 )
 def test_a_program_that_is_named(text: str, sentence: str) -> None:

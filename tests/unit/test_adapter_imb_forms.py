@@ -71,7 +71,7 @@ def test_bare_column_names_are_judged_by_their_arithmetic(messages: int, benchma
     body = [(a, b, c, c, c, d) for a, b, c, d in rows(1e6, messages=messages)]
     series = only(table(body, "#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec] Mbytes/sec"))
     assert series.benchmark == benchmark
-    assert any("does not name" in note for note in series.notes)
+    assert any("does not contain the benchmark" in note for note in series.notes)
     hinted = only(
         "My Sendrecv results:\n"
         + table(body, "#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec] Mbytes/sec")
@@ -82,7 +82,7 @@ def test_bare_column_names_are_judged_by_their_arithmetic(messages: int, benchma
 def test_the_command_above_bare_column_names_names_the_benchmark() -> None:
     series = only("$ mpirun -np 2 -ppn 1 IMB-MPI1 pingping\n\n" + NEW)
     assert (series.benchmark, series.traffic) == ("PingPing", "exchange")
-    assert not any("does not name" in note for note in series.notes)
+    assert not any("does not contain the benchmark" in note for note in series.notes)
 
 
 def _cells(order: Sequence[int]) -> str:
@@ -105,7 +105,7 @@ def test_cells_on_lines_of_their_own(order: Sequence[int]) -> None:
     assert [point.message_bytes for point in series.points] == SIZES
     assert {point.iterations for point in series.points} == {1000}
     assert series.points[-1].goodput_bytes_per_s == pytest.approx(3e9, rel=0.01)
-    assert any("lines of their own" in note for note in series.notes)
+    assert any("on a separate line" in note for note in series.notes)
     assert series.complete
 
 

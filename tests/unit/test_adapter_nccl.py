@@ -87,7 +87,7 @@ def test_part_of_the_list_of_devices_proves_no_single_host() -> None:
     kept = "".join(line for line in text.splitlines(True) if "# " not in line or "Rank  3" in line)
     one = read((kept + TAIL).encode(), "log")[0]
     assert (one.hosts, one.processes) == ([], 4)
-    assert any("no whole list of devices" in note for note in one.notes)
+    assert any("list of devices is not complete" in note for note in one.notes)
 
 
 def test_processes_that_ran_alone() -> None:
@@ -237,7 +237,7 @@ def test_document_that_is_cut_or_another() -> None:
     early = document("a", "b")
     del early["average_bus_bandwidth"]
     early["results"] = early["results"][:1]  # type: ignore[index]
-    assert "the run was asked for" in read(json.dumps(early).encode(), "log")[0].incomplete
+    assert "the run was to reach" in read(json.dumps(early).encode(), "log")[0].incomplete
     odd = document(
         "a", "b", args=7, config=3, results=[5, "x", {"size": [1]}], average_bus_bandwidth=1
     )

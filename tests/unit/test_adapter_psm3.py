@@ -153,7 +153,7 @@ def test_torn_and_empty_files_are_one_sentence(text: str, said: str) -> None:
 def test_a_difference_that_does_not_fit_is_doubted() -> None:
     one = statistics(ALONE.replace("4 (4)", "4 (3)").encode(), "FILE")
     assert one.doubts == [
-        "line 6: send_rexmit is 4 with a difference of 3, but the block before has 0"
+        "line 6: send_rexmit is 4 with a difference of 3, but the previous block has 0"
     ]
 
 

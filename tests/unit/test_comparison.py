@@ -187,10 +187,10 @@ def test_the_five_numbers_of_two_fabrics_come_first() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"formula": "imb"}, "B has it with formula imb and not robust"),
-        ({"members": 32}, "B has it with ranks 32 and not 64"),
-        ({"window": 1}, "B has it with window 1 and not 64"),
-        ({"unit": "bytes_per_s"}, "B has it with unit bytes_per_s and not ns"),
+        ({"formula": "imb"}, "B has this result with formula imb and not robust"),
+        ({"members": 32}, "B has this result with ranks 32 and not 64"),
+        ({"window": 1}, "B has this result with window 1 and not 64"),
+        ({"unit": "bytes_per_s"}, "B has this result with unit bytes_per_s and not ns"),
         ({"message_bytes": 64}, "B has no such result"),
         ({"order": "random"}, "B has no such result"),
     ],

@@ -197,7 +197,7 @@ MANIFESTS: dict[str, tuple[Callable[[list[str]], str], str]] = {
     "line lost": (lambda lines: "".join(lines[1:]), "criteria.toml was added"),
     "cut": (lambda lines: "".join(lines)[:-20], "is cut off"),
     "empty": (lambda lines: "", "is cut off"),
-    "twice": (lambda lines: "".join([*lines, lines[0]]), "is named twice"),
+    "twice": (lambda lines: "".join([*lines, lines[0]]), "is listed twice"),
     "not hex": (lambda lines: "".join(["x" * 64 + "  a\n", *lines]), "line 1 is damaged"),
     "outside": (lambda lines: "".join(["0" * 64 + "  ../../etc/passwd\n", *lines]), "line 1"),
     "absolute": (lambda lines: "".join(["0" * 64 + "  /etc/passwd\n", *lines]), "line 1"),
@@ -409,7 +409,7 @@ def test_an_altered_one_is_no_result_for_other_verbs(copy: Path) -> None:
         report([copy], LoggingReporter(), pages=False)
     found = gate(copy)
     assert found.verdict == "inconclusive"
-    assert "is not what was sealed" in found.reason
+    assert "is not the sealed file" in found.reason
 
 
 def test_what_is_resumed_is_no_dossier_any_more(copy: Path) -> None:

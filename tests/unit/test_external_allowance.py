@@ -124,7 +124,7 @@ def test_one_pair_that_loads_both_directions_is_bound_by_its_processes(
     found = judge_series(flat(2 * share * 12_409, **both), link)
     assert (found.proof, found.verdict) == ("unproven", verdict)
     text = next(r.message for r in found.reasons if r.code == "below-expectation")
-    assert ("carry what one direction can" in text) == (share == 0.5)
+    assert ("both together carry" in text) == (share == 0.5)
     verbs = flat(2 * share * 12_409, **{**both, "tool": "perftest", "protocol": "rdma"})
     assert judge_series(verbs, link).verdict == "fail", "no library is in between"
 

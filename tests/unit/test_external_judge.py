@@ -338,7 +338,7 @@ def test_sockets_over_an_rdma_link_are_kernel_tcp() -> None:
         found = judge_series(series, claim_from_text(link))
         assert (found.proof, found.verdict) == ("unproven", "inconclusive")
         assert any(kind in r.message for r in found.reasons if r.code == "judged-as-tcp")
-        assert "one TCP stream is bound by one core" in next(
+        assert "one TCP stream is limited by one core" in next(
             r.message for r in found.reasons if r.code == "below-expectation"
         )
 

@@ -188,7 +188,7 @@ def test_a_table_of_neighbours_in_a_larger_job_says_so() -> None:
     )
     (found,) = judge_log([idle], claim_from_text("roce25"))
     assert (found.verdict, found.proof) == ("fail", "off-wire")
-    assert "start one process a host" in next(
+    assert "start one process per host" in next(
         one.message for one in found.reasons if "processes" in one.message
     )
     alone = msgspec.structs.replace(idle, notes=[])

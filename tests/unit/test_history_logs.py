@@ -64,7 +64,7 @@ def test_a_log_is_added_listed_and_shown_by_its_own_copy(
     shown = capsys.readouterr().out
     assert shown.startswith("PASS  119.34 MB/s")
     assert "imported log osu bw.out (SHA-256 " in " ".join(shown.split())
-    assert "claims and prove no node" in " ".join(shown.split())
+    assert "claims and do not prove any node" in " ".join(shown.split())
     assert main(["history", "show", str(root), name, "--json"]) == 0
     document = msgspec.json.decode(capsys.readouterr().out, type=JudgementDocument)
     assert (document.verdict, document.series[0].source) == ("pass", "osu bw.out")
@@ -242,5 +242,5 @@ def test_the_page_shows_a_log_marked_and_escaped(root: Path, tmp_path: Path) -> 
     assert evil.fingerprint not in (pages / "trends.html").read_text()
     shown = (pages / f"run-{evil.id}.html").read_text()
     assert "&lt;b&gt;evil\\x1b[2J.out" in shown
-    assert "prove no node" in shown
+    assert "do not prove any node" in shown
     assert "<script>alert" not in shown

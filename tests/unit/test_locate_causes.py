@@ -197,7 +197,10 @@ def test_six_per_cent_and_mtu_1500() -> None:
     assert [(c.code, c.confidence) for c in found.causes] == [("mtu-small", 0.9)]
     assert "n3: mtu 1500 B; 5 of 5 other nodes have 9000 B" in found.causes[0].evidence
     assert explain(located(blame(slowdown=0.5)), small).blames[0].causes[0].confidence < 0.9
-    assert "the headers of such packets cost 4.9 %, the loss is 5.5 %" in found.causes[0].evidence
+    assert (
+        "the headers of packets of this size cost 4.9 %, and the loss is 5.5 %"
+        in found.causes[0].evidence
+    )
     tiny = nics(lambda nic: set_(nic, mtu=400))
     assert explain(located(blame(slowdown=0.2)), tiny).blames[0].causes[0].confidence == 0.9
     assert explain(located(blame(slowdown=0.05)), tiny).blames[0].causes[0].confidence < 0.9

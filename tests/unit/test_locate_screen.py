@@ -146,7 +146,8 @@ def test_values_that_are_none_are_refused(value: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "sentence"), [((0, 7, 0, 1e9), "names node number 7"), ((1, 1, 0, 1e9), "with itself")]
+    ("row", "sentence"),
+    [((0, 7, 0, 1e9), "contains node number 7"), ((1, 1, 0, 1e9), "are the same node")],
 )
 def test_nodes_that_are_none_are_refused(row: tuple[int, int, int, float], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
@@ -164,7 +165,7 @@ def test_extreme_values_do_not_overflow() -> None:
 def test_a_confirm_stage_of_another_metric_is_refused() -> None:
     world = World(nodes=4)
     screened = screen(world.measure(rounds(4)))
-    with pytest.raises(ValueError, match="the confirm stage hrt"):
+    with pytest.raises(ValueError, match="the confirm stage measured hrt"):
         conclude(screened, world.measure(rounds(4), "hrt"))
 
 

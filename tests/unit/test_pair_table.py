@@ -130,7 +130,7 @@ def test_names_are_values_and_never_statements(tmp_path: Path) -> None:
     ("content", "said"),
     [
         (b"", "table"),
-        (b"origin,target,speed\na,b,1\n", "its first line must name origin, target"),
+        (b"origin,target,speed\na,b,1\n", "its first line must contain origin, target"),
         (b"origin,target,MB/s\n", "no pair"),
         (b"\x00\xff\x00\xfe" * 50, "table|columns"),
         (b"origin,target,MB/s\na,a,1\n", "no pair"),
@@ -146,7 +146,7 @@ def test_what_is_no_table_of_pairs_is_one_sentence(
 
 
 def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="not a file"), open_pairs(tmp_path / "no.parquet"):
+    with pytest.raises(BadInput, match="not a readable file"), open_pairs(tmp_path / "no.parquet"):
         pass
     (tmp_path / "no.parquet").write_bytes(b"PAR1 and nothing else")
     with pytest.raises(BadInput, match="cannot be read"), open_pairs(tmp_path / "no.parquet"):
@@ -193,7 +193,7 @@ def test_a_pair_that_is_faster_than_its_nodes_is_not_far_below_them(tmp_path: Pa
     path = tmp_path / "p.csv"
     path.write_text("origin,target,MB/s\nn1,n2,500\nn1,n3,1100\nn2,n3,1105\n")
     text = " ".join(document_text(locate_document(from_table(path, None))).split())
-    assert "these rows cannot tell it apart from: n2 receives slowly" in text
+    assert "n2 receives slowly" in text
     assert "220%" not in text
 
 

@@ -55,7 +55,7 @@ def test_what_users_write(
 @pytest.mark.parametrize(
     ("text", "options", "seen"),
     [
-        ("10gbe:100", {}, "cannot be one of 100"),
+        ("10gbe:100", {}, "is a link of 10 Gb"),
         ("edr:400", {}, "infiniband:400"),
         ("truescale:100", {}, "40 Gb/s"),
         ("infiniband:123", {}, "123"),

@@ -61,7 +61,7 @@ def test_the_slides_9696_queue_pairs_are_988_pairs_of_nodes_among_other_readings
         (8, 494),
         (16, 247),
     }
-    assert "does not tell these readings apart" in seen.sentences[-1]
+    assert "does not distinguish these readings" in seen.sentences[-1]
     exact = footprint("psm3-rdma1", **SLIDES, node_pairs=988)
     assert exact.qps.job == Bounds(9696, 9696)
 

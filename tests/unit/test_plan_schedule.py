@@ -75,7 +75,7 @@ def test_nothing_to_measure(count: int, wanted: int | None) -> None:
 
 
 def test_leaves_of_other_nodes_are_refused() -> None:
-    with pytest.raises(ValueError, match="3 leaves for 4 nodes"):
+    with pytest.raises(ValueError, match="3 leaf numbers for 4 nodes"):
         screen_rounds(4, [0, 0, 1], 1)
 
 

@@ -35,7 +35,9 @@ def test_what_both_rails_carried_is_the_commands() -> None:
     assert (found.proof, found.verdict, found.port) == ("on-wire", "pass", BOTH)
     shared = told(found, "rails-shared")
     assert len(shared) == 2
-    assert shared[0].startswith("n1 tx: each rail carried its share: hsn0 510 MB (50% of 50% due)")
+    assert shared[0].startswith(
+        "n1 tx: each rail carried its share: hsn0 510 MB (50%; expected 50%)"
+    )
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_other_bytes_than_those_of_the_usual_repetitions_prove_nothing(
     found = judge_traffic(pair(share * USUAL * MB, peak), [SWEEP], claim())
     assert (found.proof, found.verdict) == ("unproven", "inconclusive")
     assert codes(found) == ["traffic-rate-unseen"]
-    assert "the tool's usual repetitions make" in found.reasons[0].message
+    assert "the tool's usual repetitions account for" in found.reasons[0].message
     assert "directly, not in a script, so that wireproof sees its -i" in found.reasons[0].message
 
 
@@ -121,7 +121,7 @@ def test_rows_without_a_rate_need_the_bytes_of_the_usual_repetitions(
     assert found.proof == proof, found.reasons
     if proof == "unproven":
         assert codes(found) == ["traffic-rate-unseen"]
-        assert f"make {volume(usual * MB)} " in found.reasons[0].message
+        assert f"account for {volume(usual * MB)} " in found.reasons[0].message
 
 
 def test_a_collective_that_some_reading_shows_needs_no_repetitions() -> None:

@@ -171,7 +171,7 @@ def test_without_a_claimed_link_the_peak_is_held_against_the_ports_own_speed() -
         proof="on-wire", verdict="pass", reasons=[], port="eth0", peak_bytes_per_s=1e9
     )
     text = document_text(watched_document(0, traffic, judgement))
-    assert "The peak is 80 % of the 10 Gb/s that eth0 of n1 claims." in text
+    assert "The peak is 80 % of the 10 Gb/s that eth0 of n1 reports." in text
 
 
 def test_the_document_is_one_json_object() -> None:

@@ -112,10 +112,10 @@ def test_a_flow_that_need_not_stripe_is_held_to_what_it_fits() -> None:
         ("hsn0=10gbe,hsn0=1gbe", "hsn0,hsn1", "hsn0 has two links"),
         ("hsn0=edr,hsn1=10gbe", "hsn0,hsn1", "rails of infiniband and tcp cannot carry"),
         ("hsn0=ethernet,hsn1=10gbe", "hsn0,hsn1", "some rails have a rate"),
-        ("3x10gbe", "hsn0,hsn1", "has 3 rails and --nic names 2"),
+        ("3x10gbe", "hsn0,hsn1", "has 3 rails, but --nic lists 2"),
         ("hsn0=2xedr,hsn1=edr", "hsn0,hsn1", "is not a single link"),
-        ("hsn0=,hsn1=edr", "hsn0,hsn1", "does not name a rail"),
-        ("hsn0=10gbe,1gbe", "hsn0,hsn1", "does not name a rail"),
+        ("hsn0=,hsn1=edr", "hsn0,hsn1", "does not contain a rail"),
+        ("hsn0=10gbe,1gbe", "hsn0,hsn1", "does not contain a rail"),
     ],
 )
 def test_links_that_do_not_fit_the_rails_are_one_sentence(text: str, nics: str, said: str) -> None:

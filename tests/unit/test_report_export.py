@@ -203,7 +203,7 @@ def test_samples_are_drawn_as_cumulative_shares() -> None:
         assert shares == sorted(shares)
         assert shares[-1] == pytest.approx(100.0)
         assert [mark.x for mark in line.marks] == sorted(mark.x for mark in line.marks)
-    assert "two kinds of times" in samples.note
+    assert "two modes" in samples.note
 
 
 def test_the_slow_pairs_are_the_foot_of_the_distribution() -> None:
@@ -212,7 +212,7 @@ def test_the_slow_pairs_are_the_foot_of_the_distribution() -> None:
     (line,) = pairs.lines
     assert line.marks[0].x == pytest.approx(37, rel=0.05)
     assert [mark.y for mark in line.marks if mark.x < 60][-1] == pytest.approx(25.0)
-    assert "the slowest 36." in pairs.alt
+    assert "lowest 36." in pairs.alt
     assert pairs.limits[0].points[0][0] == pytest.approx(119.5)
 
 

@@ -92,7 +92,7 @@ def test_the_text_tells_everything_in_order() -> None:
             "A node slower than the others by 3.1 % or more would have been found (noise of one"
             " sample 1.0 %)."
         ),
-        "cleared: suspected by the screen, good when measured alone n[1-2]",
+        "cleared: suspected by the screen, fast when measured alone n[1-2]",
         "no sample of n8 did not answer within 10 s",
         "one switch 119.0 MB/s",
         "across leaves 59.00 MB/s 56 2.0 times slower than the best, by design",

@@ -70,7 +70,7 @@ def test_the_page_tells_the_culprit_by_number_mark_and_words() -> None:
         "A node slower than the others by 3.1 % or more would have been found",
         "across leaves 59.00 MB/s",
         "n1 -> n4 60.00 MB/s 118.0 MB/s",
-        "good when measured alone n[1-2]",
+        "fast when measured alone n[1-2]",
         "no sample of n8 did not answer within 10 s",
     ):
         assert words in shown, words
@@ -122,7 +122,7 @@ def test_above_64_hosts_leaves_are_drawn_and_not_hosts() -> None:
     whole = replace(many(200), fabric=fabric(200))
     page = page_of([whole], "many")
     shown = Reader(page).shown
-    assert "Every leaf switch with every other: stream at 1 MiB" in shown
+    assert "Every leaf switch to every other: stream at 1 MiB" in shown
     assert 'class="heat' not in page
     assert "leaf3 ▸" in shown
     assert "leaf3 → leaf3: 118.0 MB/s" not in shown.split("The slowest:")[0]

@@ -45,7 +45,7 @@ def test_what_was_excluded_is_said_where_no_cause_was_found() -> None:
     assert short == "No cause found yet"
     assert "all 32 results crossed the wire" in text
     assert "26 of 26 results without n3 pass, none fails" in text
-    assert "other load on the hosts (none was seen)" in text
+    assert "other load on the hosts (none was observed)" in text
 
 
 def test_what_was_not_looked_at_is_not_excluded() -> None:
@@ -96,7 +96,7 @@ def test_settings_that_were_read_are_excluded_and_unread_ones_are_not() -> None:
     read = AuditResult(id="mtu", host="n1", status="pass")
     unread = AuditResult(id="iommu", host="n1", status="unknown")
     some = replace(four_nodes(), settings=Audit(hosts=["n1"], results=[read, unread]))
-    assert "(1 were read, none that differs explains it)" in _why(some)[1]
+    assert "(1 were read, and no difference explains it)" in _why(some)[1]
     none = replace(four_nodes(), settings=Audit(hosts=["n1"], results=[unread]))
     assert "settings" not in _why(none)[1]
 

@@ -98,7 +98,7 @@ def test_a_run_whose_recorder_was_killed_says_so(tmp_path: Path) -> None:
     run = load_run(folder_of(tmp_path, FRAMES[:3], b'{"frame":"point","id":1,"pa', cut_off))
     assert [point.id for point in run.points] == [0]
     assert run.missing == dict.fromkeys(
-        (1, 2), Missing("cut-short", "the recording was cut off before it could give a reason")
+        (1, 2), Missing("cut-short", "the recording was cut off before it contained a reason")
     )
 
 
@@ -214,7 +214,7 @@ def test_what_is_not_ours_is_refused(tmp_path: Path, content: bytes, told: str) 
 
 
 def test_a_folder_without_a_run_and_no_folder_at_all_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"it has no run\.json"):
+    with pytest.raises(BadInput, match=r"it contains no run\.json"):
         load_run(tmp_path)
     with pytest.raises(BadInput, match="is not a folder"):
         seal(tmp_path / "none")

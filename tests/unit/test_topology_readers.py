@@ -32,7 +32,7 @@ def test_slurm_tree() -> None:
     assert fabric.levels == {"leaf1": 1, "leaf2": 1, "leaf3": 1, "spine1": 2, "spine2": 2, "top": 3}
     assert ("leaf3", "spine1") in cables(fabric)
     assert ("leaf3", "spine2") not in cables(fabric)
-    assert "how many cables" in fabric.notes[0]
+    assert "number of cables" in fabric.notes[0]
 
 
 def test_one_switch_has_no_cables_to_another() -> None:
@@ -65,7 +65,7 @@ def test_ibnetdiscover() -> None:
     ]
     assert cables(fabric) == {("leaf1", "spine1"): (2, 100e9), ("leaf2", "spine1"): (1, 200e9)}
     # the one without a host name; the switch's own agent is none
-    assert "names no host: 1" in fabric.notes[0]
+    assert "contains no host name: 1" in fabric.notes[0]
 
 
 def test_opareport() -> None:
@@ -110,7 +110,7 @@ def test_our_own_form() -> None:
         ("\x01\x02\x03\x04" * 50, "is binary"),
         ("hello, world\n", "not a known topology format"),
         ("# SwitchName=a Nodes=n1\n", "not a known topology format"),
-        ("SwitchName=a\n", "names no node"),
+        ("SwitchName=a\n", "lists no node"),
         ("SwitchName=a Nodes=n[1-999999999]\n", "line 1: n[1-999999999] expands to more than"),
         ("SwitchName=a Nodes=n[1-9999]m[1-9999]\n", "line 1: .* expands to more than"),
         ("SwitchName=a Nodes=n[1-\n", "line 1: the brackets"),
@@ -141,7 +141,7 @@ def test_our_own_form() -> None:
         ),
         (
             "SwitchName=a Nodes=n1\nSwitchName=b Switches=a,x\n",
-            "line 2: switch x is named but no line defines it",
+            "line 2: switch x is used, but no line defines it",
         ),
         ("SwitchName=a Nodes=n1\n=x\n", "line 2: =x is not understood"),
         (
@@ -152,8 +152,8 @@ def test_our_own_form() -> None:
         ("[[switch]]\nname = 3\n", "number 1: name and nic must be text"),
         ("[[switch]]\nname = 'a'\nnodes = 3\n", "nodes must be a set"),
         ("[[switch]]\nname = 'a'\nnode = 'n1'\n", "has node: allowed are"),
-        ("[[switch]]\nname = 'a'\nnodes = 'n1'\nswitches = 'a'\n", "switch a names itself"),
-        ("[[switch]]\nname = 'a'\nnodes = 'n1'\nswitches = 'b'\n", "switch b is named but no"),
+        ("[[switch]]\nname = 'a'\nnodes = 'n1'\nswitches = 'a'\n", "switch a lists itself"),
+        ("[[switch]]\nname = 'a'\nnodes = 'n1'\nswitches = 'b'\n", "switch b is used, but no"),
         (
             "[[switch]]\nname='a'\nswitches='b'\n[[switch]]\nname='b'\nnodes='n1'\nswitches='a'\n",
             "is below itself",
@@ -163,8 +163,8 @@ def test_our_own_form() -> None:
             "node n1 is connected to b",
         ),
         ("[[switch]]\nname='a'\nnodes='n1'\n[[cable]]\nbetween=['a','a']\n", "joined to itself"),
-        ("[[switch]]\nname='a'\nnodes='n1'\n[[cable]]\nbetween=['a','b']\n", "switch b is named"),
-        ("[[switch]]\nname='a'\nnodes='n1'\n[[cable]]\nbetween='a'\n", "must name two switches"),
+        ("[[switch]]\nname='a'\nnodes='n1'\n[[cable]]\nbetween=['a','b']\n", "switch b is used"),
+        ("[[switch]]\nname='a'\nnodes='n1'\n[[cable]]\nbetween='a'\n", "must list two switches"),
         ("[[switch]]\nname='a'\nnodes='n1'\n[[cable]]\nbetween=['a','a']\ncount=0\n", "count is 0"),
         (
             "[[switch]]\nname='a'\nnodes='n1'\n[[cable]]\nbetween=['a','a']\nrate='fast'\n",
@@ -173,7 +173,7 @@ def test_our_own_form() -> None:
         ("[[switch]]\nname='a\n", "not TOML: "),
         ("[[switch]]\nname='a'\nnodes='n1'\n[other]\n", "has other"),
         ("lldp.eth0.chassis.name=leaf1\n", "line 1: the node that printed this"),
-        ("LLDP neighbors:\n-----\n", "names no LLDP neighbour"),
+        ("LLDP neighbors:\n-----\n", "lists no LLDP neighbour"),
         ("NodeGUID          Type  Name\n0x001 FI n1 hfi1_0\n", "opareport -o links"),
         ("100g 0x0011750101000001   1 FI   n1 hfi1_0\n", "lists no links"),
     ],

@@ -124,7 +124,7 @@ def test_the_sentence_of_a_latency_says_more_and_microseconds() -> None:
         low=0.19,
         high=0.2,
     )
-    assert "2.4 us where 2 us is expected, 20 % more" in blame_sentence(one)
+    assert "2.4 us instead of the expected 2 us, 20 % more" in blame_sentence(one)
     assert "receives slowly" in blame_sentence(blame(direction="rx"))
 
 

@@ -57,7 +57,7 @@ class Reception {
     Socket socket;
     Greeting greeting;
   };
-  /// The next accepted peer, which has already got its answer; nothing at the deadline.
+  /// Returns the next accepted peer, which already has its answer; nothing at the deadline.
   std::optional<Guest> next(Deadline deadline);
   Address address() const { return listener_.local(); }
   void expect(Expectation expectation) { expectation_ = std::move(expectation); }

@@ -80,8 +80,7 @@ std::vector<Level> levels_of(const Libfabric& wanted, const Demands& demands) {
   if (wanted.completion == "delivery") return {delivery};
   if (wanted.completion == "transmit") return {transmit};
   if (!demands.remote) return {Level{}};
-  if (wanted.messages == "msg")
-    return {delivery, transmit};  // links without tags do no read-back
+  if (wanted.messages == "msg") return {delivery, transmit};  // links without tags do no read-back
   const Level read_back{abi::kTransmitComplete, abi::kReadAfterWrite, Remote::read_back};
   return {delivery, read_back, transmit};
 }

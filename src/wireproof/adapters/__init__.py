@@ -2,11 +2,11 @@
 command lines. No processes, no files.
 
 ``registry`` defines adapters, lists the tools and builds command lines. ``read`` finds every result
-in a log, whichever tool printed it: a file may contain several tools, banners and other output.
-Each tool has a module, or a folder with its ``benchmarks`` (what each measures) and other modules.
-They share ``page`` (a log as plain lines), ``rows`` (tables of numbers, facts around them) and
-``documents`` (JSON). ``table`` reads a bare table without a tool's heading, ``headless`` rows
-without any heading.
+in a log, whichever tool printed it: a file may contain the output of several tools, banners and
+other text. Each tool has a module, or a folder with its ``benchmarks`` (what each measures) and
+other modules. They share ``page`` (a log as plain lines), ``rows`` (tables of numbers, facts around
+them) and ``documents`` (JSON). ``table`` reads a bare table without a tool's heading, ``headless``
+rows without any heading.
 """
 
 import re
@@ -26,7 +26,7 @@ __all__ = ["adapter", "adapter_names", "read"]
 
 _MOST_LINES = 500_000
 _MOST_SERIES = 20_000
-_SPLIT = "cut out the part that holds the results, or split it into several files"
+_SPLIT = "cut out the part that contains the results, or split it into several files"
 """With both limits and one on the size, a log needs less than 1 GiB of memory."""
 _FEWEST = 3  # sizes that rise before they begin again
 # Tools that print their sizes several times under one heading, for each run or pair.
@@ -47,8 +47,8 @@ def _heads(page: Page) -> Iterator[tuple[int, Adapter]]:
 
 def _finished(one: Series, page: Page, first: int) -> Series:
     """Return the series with the fields that are the same for all tools. Without points it is not
-    complete. It begins on line ``first`` and ends with its last row, unless the tool's reader tells
-    others.
+    complete. It begins on line ``first`` and ends with its last row, unless the tool's reader sets
+    other lines.
     """
     why = one.incomplete or ("" if one.points else "no row could be read")
     begin = one.first_line or first
@@ -76,8 +76,8 @@ def _runs(one: Series) -> list[Series]:
     if len(set(sizes[:rises])) < _FEWEST:
         return [one]
     text = (
-        f"line {rest[0].line}: the sizes start again without a heading: it is not known which"
-        f" run and test the {counted(len(rest), 'row')} from there on belong to"
+        f"line {rest[0].line}: the sizes start again without a heading: the run and test of the "
+        f"{counted(len(rest), 'row')} from there on are unknown"
     )
     replaced = msgspec.structs.replace
     return [
@@ -130,8 +130,8 @@ def read(data: bytes, source: str) -> list[Series]:
         lines = sum(len(page.lines) for page in pages)
         seen = next((text for sign, text in _NOT_READ if sign.search(data)), "")
         raise NoResult(
-            f"{source}: no result of a known benchmark in {lines} lines; `wireproof judge -h` names"
-            f" the tools; a table of pairs is for `wireproof locate`.{seen}"
+            f"{source}: no result of a known benchmark in {lines} lines; `wireproof judge -h` "
+            f"lists the tools; `wireproof locate` reads tables of pairs.{seen}"
         )
     return sorted(found, key=lambda one: one.first_line) if len(pages) > 1 else found
 
@@ -146,7 +146,7 @@ _NOT_READ: tuple[tuple[re.Pattern[bytes], str], ...] = (
     ),
     (
         re.compile(rb"^nvbandwidth Version:", re.MULTILINE),
-        " This is the output of nvbandwidth, which measures no network, only a node's GPUs.",
+        " This is the output of nvbandwidth, which measures only a node's GPUs and no network.",
     ),
     (
         re.compile(rb"^[ \t]{0,40}Network(?:Load)? Tests v\d", re.MULTILINE),
@@ -154,11 +154,11 @@ _NOT_READ: tuple[tuple[re.Pattern[bytes], str], ...] = (
     ),
     (
         re.compile(rb"^b_eff +=", re.MULTILINE),
-        " This is the output of b_eff, which is not read: it prints means. HPCC's part of it is.",
+        " This is the output of b_eff, which is not read: it prints means. HPCC's version is read.",
     ),
     (
         re.compile(rb"^single direction *: +\d[^\n]{0,40}\n *pair-based *: +\d", re.MULTILINE),
-        " This is the output of Sandia's msgrate, which is not read: osu_mbw_mr is.",
+        " This is the output of Sandia's msgrate, which is not read: use osu_mbw_mr.",
     ),
     (
         re.compile(rb"^Comb version \d", re.MULTILINE),
@@ -166,11 +166,11 @@ _NOT_READ: tuple[tuple[re.Pattern[bytes], str], ...] = (
     ),
     (
         re.compile(rb"\bclusterkit\b", re.IGNORECASE),
-        " It names ClusterKit, whose output is not read: mpiGraph's and OSU's tables are.",
+        " It mentions ClusterKit, whose output is not read: use mpiGraph or OSU's benchmarks.",
     ),
     (
         re.compile(rb"^size\(B\) +count\(elems\) ", re.MULTILINE),
-        " This is the output of nccom-test, which is not read: nccl-tests' tables are.",
+        " This is the output of nccom-test, which is not read: use nccl-tests.",
     ),
     (
         re.compile(rb"\d MB / +\d[\d.]{0,12} sec = +\d[\d.]{0,15} Mbps\b"),
@@ -181,7 +181,7 @@ _NOT_READ: tuple[tuple[re.Pattern[bytes], str], ...] = (
         " This is the output of NTttcp, which is not read: it prints no message size.",
     ),
 )
-"""What identifies an output that no adapter reads, and a sentence about it."""
+"""The sign of an output that no adapter reads, and a sentence about it."""
 
 
 def _tables(page: Page) -> list[Series]:
@@ -200,8 +200,8 @@ def _of_page(page: Page, data: bytes, source: str) -> list[Series]:
 
 
 def _placed(one: Series, page: Page) -> Series:
-    """Return the series with the line numbers of the whole log, which has several labels, and with
-    the label.
+    """Return the series with its label and with the line numbers of the whole log, which has
+    several labels.
     """
 
     def line(number: int) -> int:
@@ -221,10 +221,11 @@ def _placed(one: Series, page: Page) -> Series:
     )
 
 
-# --- What a log contains besides its results.
+# --- The content of a log besides its results.
 
 
-# --- The software that a log names: the MPI, the system and its kernel. A banner, or the output of
+# --- The software that a log mentions: the MPI, the system and its kernel. A banner, or the output
+# of
 # `uname -a`, `mpirun --version` or `cat /etc/os-release`, applies to all results after it.
 
 _VERSION = r"(\d[\w.]{0,30}(?: Update \d{1,2})?)"
@@ -254,7 +255,7 @@ _SOFTWARE_HINTS = tuple({word.encode() for _, word, _, _ in _SIGNS})
 
 
 def _software(lines: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield the kind and the name of all software that the lines name."""
+    """Yield the kind and the name of all software that the lines mention."""
     for line in lines:
         for kind, word, name, pattern in _SIGNS:
             found = pattern.search(line[:400]) if word in line else None
@@ -262,7 +263,7 @@ def _software(lines: list[str]) -> Iterator[tuple[str, str]]:
                 yield kind, f"{name} {found.group(1)}".strip()
 
 
-# --- A launch line that places all ranks on one host, so that nothing it starts reaches a wire.
+# --- A launch line that places all ranks on one host, so that none of their traffic reaches a wire.
 # Servers and clients are launched separately, so only programs that an MPI starts count.
 
 _LAUNCHERS = ("srun", "mpirun", "mpiexec", "mpiexec.hydra")
@@ -326,8 +327,8 @@ _HINTS = (b"VMA", b"XLIO", b"nload", b"LD_PRELOAD")
 
 
 def _loaded(lines: list[str], kept: str) -> tuple[str, str]:
-    """Return the library that a banner in ``lines`` names, and the library that an environment
-    names; the latter is ``kept`` until the lines name another.
+    """Return the library in a banner in ``lines``, and the library in an environment; the latter is
+    ``kept`` until the lines contain another.
     """
     banner = ""
     for line in lines:
@@ -342,9 +343,9 @@ def _loaded(lines: list[str], kept: str) -> tuple[str, str]:
 def with_context(found: list[Series], page: Page, data: bytes) -> list[Series]:
     """Return the series with notes from the lines above and within each.
 
-    Software holds for all results after it, and so does a library named in an environment; a
-    library's banner holds for the next result. A launch line holds for all results up to the next;
-    of several without a result between them, none.
+    Software applies to all results after it, as does a library in an environment; a library's
+    banner applies to the next result. A launch line applies to all results up to the next launch
+    line; if no result separates several launch lines, none of them applies.
     """
     sockets = any(one.protocol in ("tcp", "udp") for one in found)
     names, launches, bypasses = (

@@ -15,7 +15,7 @@ _STRINGS = re.compile(r'"[^"]*"')
 _MARKS = re.compile(r'"[^"]*"|[{}]')
 _NAN = re.compile(r"(?<=[:,\[ ])[-+]?(?:nan|inf)(?:inity)?\b", re.IGNORECASE)
 _BARE_KEY = re.compile(r"(?m)^ *(\w{1,40}) ?:")
-_NESTS = re.compile(r'"\w{1,60}" ?: ?\{ *$')  # a document that holds another, as a member
+_NESTS = re.compile(r'"\w{1,60}" ?: ?\{ *$')  # a document that contains another as a member
 _DEEPEST = 40
 _LONGEST = 1 << 26  # characters of one document
 _MOST_AMOUNT = 1e18
@@ -62,7 +62,9 @@ def document_at(page: Page, start: int, key: re.Pattern[str]) -> JsonText:
     for index in range(start, len(page.lines)):
         line = page.lines[index][at:] if index == start else page.lines[index]
         if index > start and key.search(line) and not _NESTS.search(page.lines[index - 1]):
-            return JsonText(None, index, f"line {index}: the document is cut, another begins")
+            return JsonText(
+                None, index, f"line {index}: the document is cut off, and another begins"
+            )
         plain = _STRINGS.sub("", _unescaped(line)) if '"' in line else line
         opened, closed = plain.count("{"), plain.count("}")
         if closed >= depth:

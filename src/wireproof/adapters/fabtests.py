@@ -21,9 +21,10 @@ from wireproof.model.series import Series, SeriesPoint
 # machine lines. MB = 10^6 bytes; the clock is truncated to whole microseconds. Only the command
 # before the table names the test.
 
-# --- The tests of libfabric's fabtests: what each times, and how the printed number is calculated.
+# --- The tests of libfabric's fabtests: the operation that each times, and the formula of the
+# printed number.
 
-# never fi_getinfo() and the like, which fill logs: only a program's name says what it measures
+# never fi_getinfo() and similar calls, which fill logs: only a program's name identifies its test
 PROGRAM = re.compile(
     r"(?:^|[\s/'\"$=])(fi_(?:[a-z0-9]{1,12}_){0,4}(?:pingpong|bw|bw_mt|rma|atomic|latency|lat"
     r"|mr)(?:_[a-z0-9]{1,12}){0,2})(?=\s|$|:)"
@@ -42,12 +43,12 @@ _STREAM = Benchmark(
     "",
     "bandwidth",
     "stream",
-    "iterations x size / elapsed; each window of messages ends with a short answer",
+    "iterations x size / elapsed; each window of messages ends with a short reply",
     window=64,
 )
 _BOTH = (
     "iterations x size / elapsed of this side; the other side does the same at the same time and "
-    "prints its own"
+    "prints its result"
 )
 
 
@@ -105,7 +106,7 @@ def _series(
     above = [f"provider {provider} (from the command line)"] if provider else []
     if not name:
         above.append("the test's name is not in the log: judged by its bytes per iteration")
-    missing = "" if points else "no row that can be read follows the heading"
+    missing = "" if points else "no readable row follows the heading"
     return test.series(
         "fabtests",
         points,
@@ -207,7 +208,7 @@ def _parse_machine(page: Page, start: int) -> Parsed:
     if test.half_round_trip:
         points = [replace(point, hrt_ns=point.time_ns, time_ns=None) for point in points]
     odd = len(known) - len(good)
-    left_out = f"{counted(odd, 'row')} left out: a value that cannot have been measured"
+    left_out = f"{counted(odd, 'row')} left out: an impossible value"
     notes = [left_out] if odd else []
     return Parsed([_series(program, rest, test, points, rows.fault(page), notes)], rows.after)
 

@@ -47,7 +47,7 @@ _DECIMAL = {"k": 10**3, "m": 10**6, "b": 10**9}
 _STEP = 0.01  # both are printed with two decimals
 _LOOK_BACK = 60
 _LONGEST_LINE = 400
-_PATIENCE = 500  # with -v the programs tell of every message between the rows
+_PATIENCE = 500  # with -v the programs report every message between the rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ def points_of(
     good = list(filter(None, points))
     notes = []
     if any(row.rounded for row in known):
-        notes.append("sizes are printed as 1.5k: digits below the last are lost")
+        notes.append("sizes are printed as 1.5k, so they are rounded")
     if len(good) < len(known):
         left_out = counted(len(known) - len(good), "row")
         notes.append(f"{left_out} left out: time zero or not a number")
@@ -232,7 +232,9 @@ def parse(page: Page, start: int) -> Parsed:
         notes.insert(0, f"provider {provider} (from the command line)")
     odd = [row.line + 1 for row in rows if not row.acknowledged.startswith("=")]
     if odd:
-        notes.append(f"{len(odd)} rows (line {odd[0]}) count other answers than messages sent")
+        notes.append(
+            f"{len(odd)} rows (line {odd[0]}) have different counts of replies and messages sent"
+        )
     series = _TEST.series(
         "fi_pingpong",
         points,
@@ -246,8 +248,8 @@ def parse(page: Page, start: int) -> Parsed:
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:
-    """Return ``fi_pingpong -p psm3 -I 1000 -S 1024 SERVER``. It measures one size, or without
-    ``-S`` its list.
+    """Return ``fi_pingpong -p psm3 -I 1000 -S 1024 SERVER``. It measures one size, or its list of
+    sizes without ``-S``.
 
     ``benchmark``: the provider. The server takes the same options without an address.
     """

@@ -2,7 +2,8 @@
 the columns, otherwise reported as unreadable.
 
 Size, repetitions, time, bandwidth and rate form a row only if bandwidth x time = size and rate x
-time = 1. Two columns alone do not suffice: the program, and with it the unit, must be named above.
+time = 1. Two columns alone do not suffice: the lines above must contain the program, which
+determines the unit.
 """
 
 import re
@@ -26,7 +27,7 @@ _OF_IMB = Benchmark(
     "PingPong",
     "half_round_trip",
     "pingpong",
-    "t as its own arithmetic tells: bandwidth = size / t, rate = 1 / t",
+    "t from the arithmetic of the row: bandwidth = size / t, rate = 1 / t",
     waits=True,
 )
 
@@ -73,7 +74,7 @@ def _taken(page: Page, used: Iterable[range]) -> bytearray:
 
 
 def _torn_before(block: Rows, words: Sequence[str]) -> list[int]:
-    """Return the lines just above a row that hold fewer numbers, which are remains of rows."""
+    """Return the lines just above a row that contain fewer numbers, which are remains of rows."""
     if not words or not block.fields or _is_sweep(block) or _width(block) >= len(words):
         return []
     return [*block.torn, *block.lines][-_FEWEST:]
@@ -123,7 +124,7 @@ def _named(page: Page, block: Rows) -> Benchmark | None:
 
 def _step_bytes(block: Rows) -> float:
     """Return the bytes of the table's MB/s: 10^6, or 2^20 as IMB before 2018 prints; the slowest
-    row tells them apart.
+    row distinguishes them.
     """
     size, _, time, goodput = (float(word) for word in block.fields[-1][:4])
     return min((1e6, 2.0**20), key=lambda unit: abs(goodput * unit - size / time * 1e6))
@@ -204,7 +205,9 @@ def headless(page: Page, found: Sequence[Series]) -> list[Series]:
             how = "no heading: the columns follow from their arithmetic"
             read.append(_series(block, "imb", _OF_IMB, how))
         elif test is not None:
-            how = "no heading: the command line above names the program, and so the unit"
+            how = (
+                "no heading: the command line above contains the program, which determines the unit"
+            )
             read.append(_series(block, "osu", test, how))
         else:
             read.append(_unread(block))

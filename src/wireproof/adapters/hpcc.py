@@ -89,7 +89,7 @@ class Figures:
     closed: bool = False
 
     def add(self, name: str, text: str, scale: float, line: int) -> None:
-        """Add one printed figure; a text that is not a positive number is only recorded as
+        """Add one printed figure; if the text is not a positive number, it is only recorded as
         refused.
         """
         value = number(text)
@@ -100,13 +100,13 @@ class Figures:
         self.steps[name] = step_of(text) * scale
 
     def full(self) -> bool:
-        """Return True if every result is there."""
+        """Return True if every result is present."""
         return all(name in self.values for name in _ALL)
 
 
 _RING_FORMULA = (
     "{} a process sends to and receives from both neighbours; time = half of an iteration, the "
-    "slowest process, the best repetition; bandwidth of one process = size / time, what it sends"
+    "slowest process, the best repetition; bandwidth of one process = size / time, sent bytes"
 )
 _KINDS = {
     "pingpong_latency": Benchmark(
@@ -150,7 +150,7 @@ _KINDS = {
         _RING_FORMULA.format("geometric mean over 10 random rings:"),
     ),
 }
-"""By the key of the figure; for ping-pong, the file has mean, minimum and maximum."""
+"""Formulas by the key of the figure; for ping-pong, the file has mean, minimum and maximum."""
 
 
 def _main(figures: Figures, key: str) -> str:
@@ -224,7 +224,7 @@ def results(
     """Return up to six series of one point, made from ``base``, an empty series with the common
     fields.
 
-    If the part had ``begun`` and figures are missing, an additional empty series says so.
+    If the part had ``begun`` and figures are missing, an additional empty series reports that.
     ``pairs``: number of pairs measured, by ``latency`` and ``bandwidth``.
     """
     found = []

@@ -17,7 +17,7 @@ _ITERATIONS = re.compile(
 )
 _ADDRESS = re.compile(r"^\s*(local|remote) address: +LID 0x([0-9a-f]{1,6}), .{0,60}?GID (\S{0,60})")
 _PROGRAM = re.compile(r"\b(ibv_(?:rc|uc|ud|srq|xsrq)_pingpong)\b")
-_FORMULA = "time of one iteration / 2: a message and its answer, as large"
+_FORMULA = "time of one iteration / 2: a message and a reply of the same size"
 _BEFORE = 12
 _LINES = 80
 
@@ -75,12 +75,12 @@ def parse(page: Page, start: int) -> Parsed:
     above = " ".join(page.lines[max(0, start - _BEFORE) : start])
     named = _PROGRAM.findall(above) or ["ibv_pingpong"]
     hosts = _hosts(page.lines[start:index])
-    notes = [f"local and remote address are one: both ranks are on {one}" for one in hosts]
+    notes = [f"local and remote address are the same: both ranks are on {one}" for one in hosts]
     test = Benchmark(named[-1], "half_round_trip", "pingpong", _FORMULA, waits=True)
     series = test.series(
         "ibv_pingpong",
         [point],
-        unit="us; Mbit = 10^6 bits of both ways",
+        unit="us; Mbit = 10^6 bits, both directions",
         protocol="rdma",
         incomplete="" if point is not None else f"line {start + 1}: no result follows",
         hosts=hosts,

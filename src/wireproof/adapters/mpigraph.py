@@ -31,7 +31,7 @@ _ROW = re.compile(r"^\s*(\S{1,255}):(\d{1,7})\s+(to|from)(?:\s|$)")
 _NUMBER = re.compile(r"\d{1,15}\.\d{3}")
 _MIB = float(1 << 20)
 _MOST_PROCESSES = 256
-"""With more processes there are too many pairs to keep: only the slowest and the fastest of each
+"""With more processes there are too many pairs, so only the slowest and the fastest pair of each
 row are kept.
 """
 
@@ -182,11 +182,11 @@ def _notes(run: _Run, table: _PairTable) -> list[str]:
         notes.append(f"printed average {average} MiB/s averages times, not bandwidths")
     if table.silent:
         notes.append(
-            f"{counted(table.silent, 'pair')} left out: zero was printed, not a measurement"
+            f"{counted(table.silent, 'pair')} left out: a printed zero is not a measurement"
         )
     if len(table.hosts) > _MOST_PROCESSES:
         notes.append(
-            f"{len(table.hosts)} ranks: of each row the slowest and the fastest pair are kept"
+            f"{len(table.hosts)} ranks: only the slowest and the fastest pair of each row are kept"
         )
     return notes
 

@@ -29,7 +29,7 @@ _LONGEST_WORD = 40
 _PLACES = ("out-of-place", "in-place")
 _FORMULA = (
     "time: mean over iterations and ranks; algorithm bandwidth = size / time; bus bandwidth "
-    "(values) = algorithm bandwidth x {factor}, which is what a link would carry"
+    "(values) = algorithm bandwidth x {factor}, the rate that a link would carry"
 )
 
 
@@ -40,11 +40,12 @@ _RANK = re.compile(
     r"\bRank +(\d{1,7}) +(?:Group +\d{1,5} +)?Pid +\d{1,10} +on +(\S{1,255}) +device +\d"
 )
 _HYPERCUBE = (
-    "#wrong is not used: with several devices a thread, hypercube_perf sends before it has received"
-    " and fails its own check on sound hardware; run it with -g 1 and a process for each device"
+    "#wrong is not used: with several devices per thread, hypercube_perf sends before it has "
+    "received and fails its check on sound hardware; run it with -g 1 and one process per device"
 )
 _ALONE = (
-    "a rank is listed more than once: each process ran alone (a build without MPI), no exchange"
+    "a rank is listed more than once: each process ran alone (a build without MPI), without "
+    "exchanging data"
 )
 _ARGUMENTS = re.compile(
     r"\bnThread +(\d{1,6}) +nGpus +(\d{1,6}) +minBytes +\d{1,18} +maxBytes +(\d{1,18})\b"
@@ -85,8 +86,8 @@ _FACTORS = {
 @dataclass(slots=True)
 class NcclRun:
     """``hosts``: by rank, without repeats, none if the rows of a single host are part of a list;
-    ``repeated``: a rank is listed more than once, so each process ran alone; ``devices``: of each
-    thread; ``end``: what the last lines tell.
+    ``repeated``: a rank is listed more than once, so each process ran alone; ``devices``: number
+    per thread; ``end``: the content of the last lines.
     """
 
     program: str
@@ -154,8 +155,8 @@ def run_before(page: Page, start: int) -> NcclRun:
 
 
 def _columns(line: str) -> list[str]:
-    """Return the column names; ``time`` and the columns after it get the number of their place:
-    time0, algbw0, busbw0, wrong0, time1 ...
+    """Return the column names; ``time`` and the columns after it get the number of their place (out
+    of place, in place): time0, algbw0, busbw0, wrong0, time1 ...
     """
     columns, place = list[str](), -1
     line = line.replace("#wrong", " wrong ").replace("timestamp", "date clock")
@@ -241,13 +242,13 @@ def _state(page: Page, rows: Rows, run: NcclRun, usable: bool) -> str:
     if fault:
         return fault
     if not rows.fields:
-        return "no row that can be read follows the heading"
+        return "no readable row follows the heading"
     if not usable:
         return "no row contains a measured time"
     largest = max(whole(words[0]) or 0 for words in rows.fields)
     if not run.ended and run.most_bytes is not None and 2 * largest <= run.most_bytes:
         return (
-            f"the rows end at {largest} bytes, the run was asked for {run.most_bytes}, and no "
+            f"the rows end at {largest} bytes, but the run was to reach {run.most_bytes}, and no "
             "last line follows"
         )
     return ""
@@ -256,7 +257,7 @@ def _state(page: Page, rows: Rows, run: NcclRun, usable: bool) -> str:
 def _notes(run: NcclRun, program: str, ratio: float | None, left_out: int) -> list[str]:
     on_hosts = (
         (len(run.hosts) == 1, f"all {run.ranks} ranks are on one host: no network was measured"),
-        (not run.hosts, "no whole list of devices: how many hosts took part is not known"),
+        (not run.hosts, "the list of devices is not complete: the number of hosts is unknown"),
         (run.repeated, _ALONE),
     )
     notes = [text for holds, text in on_hosts if holds]
@@ -282,10 +283,9 @@ def _notes(run: NcclRun, program: str, ratio: float | None, left_out: int) -> li
 
 
 def _checks_itself_wrong(run: NcclRun, program: str) -> bool:
-    """Return True if the program's own check fails on healthy hardware.
-
-    With several devices a thread, all steps of the hypercube are in one group (issue 190 of
-    nccl-tests): from the second step on, a rank sends what it has not received yet.
+    """Return True if the program's check fails on healthy hardware. With several devices per
+    thread, all steps of the hypercube are in one group (issue 190 of nccl-tests): from the second
+    step on, a rank sends what it has not received yet.
     """
     several = (run.devices or 1) > 1
     return program.startswith("hypercube") and several and (run.ranks or 0) > 2
@@ -351,14 +351,14 @@ def _by_arithmetic(words: list[str], columns: list[str]) -> bool:
     return abs(rate - true) <= hidden + _AGREE * true
 
 
-# --- The document that the programs write beside their table (-J FILE): its values as the lines of
-# a table, so that both are read alike.
+# --- The document that the programs write beside their table (-J FILE): its values become the lines
+# of a table, so that both are read in the same way.
 
 _DOCUMENT = re.compile(r'"version" ?: ?\d{1,3}, *')
 
 
 def _as_printed(value: dict[str, Any]) -> list[str]:
-    """Return the lines that tell the same as the document; the heading is the first."""
+    """Return lines with the same content as the document; the heading is the first."""
     config, end = member(value, "config"), member(value, "average_bus_bandwidth")
     sizes = f"nGpus {config.get('ngpus')} minBytes 0 maxBytes {config.get('maximum_bytes')}"
     begin = [

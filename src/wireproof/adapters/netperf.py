@@ -31,7 +31,7 @@ _BURST = re.compile(r"\bfirst burst ([1-9]\d{0,8})\b")
 _SELECTED = re.compile(r" *([A-Z][A-Z0-9_]{1,60})=(.{0,80})")
 _MOST_SELECTED = 400
 _RECEIVED = "REMOTE_RECV_THROUGHPUT"
-_NOT_RECEIVED = f"what the receiver of UDP got is not printed ({_RECEIVED})"
+_NOT_RECEIVED = f"the bytes that the UDP receiver got are not printed ({_RECEIVED})"
 # The headings of -O's columns, and the same quantity's name in -k.
 _IN_COLUMNS = {
     "throughput": "THROUGHPUT",
@@ -49,14 +49,14 @@ _SHAPES = {
     "TCP": (([5], [9]), 2, 4),
     "UDP": (([6, 4], [8, 6]), 1, 3),
 }
-"""The numbers of each row, and where the first has the size and the last the rate."""
+"""The numbers of each row; the first row contains the size and the last the rate."""
 _LINES = 12
 _Told = tuple[dict[str, str], int, int]
-"""What a test printed, by the names of ``-k``; the number of its line; the index of the line after
-the test.
+"""The values that a test printed, by the names of ``-k``; the number of its line; the index of the
+line after the test.
 """
 _STREAM = "bytes received / time of the test; netperf's own sockets, one stream"
-_ANSWER = "1 / (2 x transactions per second): half of a round trip of one request and its answer"
+_ANSWER = "1 / (2 x transactions per second): half of a round trip of one request and its response"
 
 
 def _heading(page: Page, start: int) -> tuple[int, str]:
@@ -88,8 +88,8 @@ def _rows(page: Page, first: int) -> Rows:
 
 
 def _printed(page: Page, start: int, udp: bool, answers: bool) -> _Told:
-    """Return the row of the usual output: of a request and its answer, of TCP's stream, or of UDP
-    what the receiver got, on the second row. Four numbers (UDP: two on each row) about the
+    """Return the row of the usual output: for a request and its response, for a TCP stream, or for
+    UDP the receiver's numbers, on the second row. Four numbers (UDP: two on each row) about the
     processor may follow.
     """
     first, unit = _heading(page, start)
@@ -100,7 +100,7 @@ def _printed(page: Page, start: int, udp: bool, answers: bool) -> _Told:
         return {}, 0, rows.after
     words, line = rows.fields[count - 1], rows.lines[count - 1] + 1
     size, rate = rows.fields[0][size_at], words[rate_at]
-    # half a round trip of two sizes is of neither
+    # half a round trip with two sizes belongs to neither size
     if whole(size) is None or not float(rate) > 0 or (answers and words[3] != size):
         return {}, 0, rows.after
     found = {"THROUGHPUT": rate, "THROUGHPUT_UNITS": "Trans/s" if answers else unit}
@@ -109,8 +109,8 @@ def _printed(page: Page, start: int, udp: bool, answers: bool) -> _Told:
 
 
 def _selected(page: Page, start: int) -> tuple[dict[str, str], int]:
-    """Return what ``-k`` (NAME=VALUE) or ``-o`` (a line of names, a line of values) selected, and
-    the index of the first line after it.
+    """Return the values that ``-k`` (NAME=VALUE) or ``-o`` (a line of names, a line of values)
+    selected, and the index of the first line after it.
     """
     found, names = dict[str, str](), list[str]()
     for index in range(start + 1, min(len(page.lines), start + _MOST_SELECTED)):
@@ -130,8 +130,9 @@ def _selected(page: Page, start: int) -> tuple[dict[str, str], int]:
 
 
 def _columns(page: Page, start: int) -> tuple[dict[str, str], int]:
-    """Return what ``-O`` selected: one row of values under headings of several lines, each value
-    below the first letter of its heading. Also return the index of the first line after the row.
+    """Return the values that ``-O`` selected: one row of values under headings of several lines,
+    each value below the first letter of its heading. Also return the index of the first line after
+    the row.
     """
     for index in range(start + 2, min(len(page.lines), start + _LINES)):
         line = page.lines[index]
@@ -185,7 +186,7 @@ def _test(protocol: str, kind: str, burst: bool) -> Benchmark:
 
 
 def _result(page: Page, start: int, title: re.Match[str]) -> tuple[str, str, _Told]:
-    """Return protocol, kind of test, and what it printed."""
+    """Return protocol, kind of test, and printed values."""
     protocol, kind = title.group(1), title.group(2)
     if protocol is not None:
         told = _printed(page, start, protocol == "UDP", kind == _ASKING)
@@ -206,7 +207,7 @@ def _notes(found: dict[str, str], point: SeriesPoint | None, udp: bool, answers:
     if udp and not answers and point is None:
         return [_NOT_RECEIVED]
     said = ("REQUEST_SIZE" if answers else "LOCAL_SEND_SIZE") in found
-    return [] if said else ["the message size is not printed: netperf's default is taken"]
+    return [] if said else ["the message size is not printed: netperf's default is assumed"]
 
 
 def parse(page: Page, start: int) -> Parsed:
@@ -216,7 +217,7 @@ def parse(page: Page, start: int) -> Parsed:
         return Parsed([], start + 1)
     protocol, kind, (found, line, after) = _result(page, start, title)
     udp, answers = protocol == "UDP", kind == _ASKING
-    # A sender of UDP counts what it sent.
+    # A UDP sender counts the bytes that it sent.
     got = {**found, "THROUGHPUT": found.get(_RECEIVED, "")} if udp and not answers else found
     point = _of_selected(got, answers, line) if protocol in ("TCP", "UDP") else None
     servers = list(filter(None, title.groups()[2:]))[-1:]
@@ -227,13 +228,16 @@ def parse(page: Page, start: int) -> Parsed:
         point = point and SeriesPoint(
             message_bytes=point.message_bytes, messages_per_s=rate, line=point.line
         )
-        notes.append(f"{burst.group(1)} more transactions were under way: no time of one is known")
+        notes.append(
+            f"{burst.group(1)} more transactions were in flight, so the time of a single "
+            "one is unknown"
+        )
     series = _test(protocol, kind, burst is not None).series(
         "netperf",
         [point],
-        unit="transactions/s" if answers else "10^6 bits/s or as the heading says",
+        unit="transactions/s" if answers else "10^6 bits/s or as in the heading",
         protocol="udp" if udp and not answers else "tcp",
-        incomplete=f"line {start + 1}: no row that can be read" if point is None else "",
+        incomplete=f"line {start + 1}: no readable row" if point is None else "",
         hosts=servers,
         notes=notes,
     )

@@ -1,8 +1,8 @@
 """NetPIPE (NPtcp, NPmpi and the others of 3.x and 5.x): a time and a rate for each size.
 
 The time is half of a round trip (the shortest; the mean in 5.x), or the time of a message if
-NetPIPE streams. The Mbps of 3.x are 2^20 bits/s; all units of 5.x are powers of 1000. Rates are of
-both directions together if it loads both, and of all pairs.
+NetPIPE streams. The Mbps of 3.x are 2^20 bits/s; all units of 5.x are powers of 1000. Rates are
+sums over both directions if it loads both, and over all pairs.
 """
 
 import re
@@ -19,7 +19,7 @@ _ROW = re.compile(
     r"(?: +\d{1,9} failures)? *$"
 )
 _HOST = re.compile(r"^ *(?:Proc (\d{1,6}) is on host|([01]):) ([\w.-]{1,255}) *$")
-_BEFORE = 24  # lines above the first row that name mode, hosts and buffers
+_BEFORE = 24  # number of lines above the first row that may contain mode, hosts and buffers
 _MEBI = 2.0**20
 _UNITS = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _NS = {"n": 1.0, "u": 1e3, "m": 1e6, "": 1e9}
@@ -29,7 +29,7 @@ _BOTH = Benchmark(
     "NetPIPE -2",
     "bidirectional_bandwidth",
     "exchange",
-    "2 x size / time of a message each way",
+    "2 x size / time of a message in each direction",
     directions=2,
 )
 

@@ -1,4 +1,4 @@
-"""A real-world log made into plain lines: decoded, without escapes, table borders, tags and rank
+"""A real-world log converted to plain lines: decoded, without escapes, table borders, tags and rank
 labels.
 """
 
@@ -16,7 +16,7 @@ from wireproof.model.errors import NoResult
 _TIME = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 # quotes of e-mails; the time stamps of build servers, containers, syslog, ts, dmesg and loggers,
-# with the host and program, stream (stdout F, 01O) or level that some write behind them
+# with the host and program, stream (stdout F, 01O) or level that may follow them
 _STAMP = re.compile(
     r"^[ ]*(?:(?:>[ ]?){1,6}(?![-=])|\+(?![-=])|"
     rf"\[?(?:(?:\d{{4}}[-/]\d\d[-/]\d\d[T ])?{_TIME}(?:Z|[+-]\d\d:?\d\d)?"
@@ -41,8 +41,8 @@ _LABEL = re.compile(
     r"\[([A-Za-z0-9][A-Za-z0-9._-]{0,62})\](?: (?:out|err):|:)[ ]?|\[(pod/[\w./-]{1,200})\] |"
     r"([\w./-]{1,120}\.(?:dat|log|out|txt)):)"
 )
-# prefix of mpirun --tag-output: nothing else begins like this, so it is removed even if few lines
-# have it
+# prefix of mpirun --tag-output: no other output begins like this, so it is removed even if few
+# lines have it
 _TAG = re.compile(r"^[ ]*\[(?:[\w.-]{1,80}@)?\d{1,5},\d{1,7}\]<std(?:out|err)>:?[ ]?")
 # line numbers of cat -n, less -N and grep -n; docker compose
 _NUMBER = re.compile(r"^[ ]*(\d{1,7})(?:[ ]{1,2}|:|$)")
@@ -89,7 +89,8 @@ def _undecorated(lines: list[str], sample: Sequence[str]) -> list[str] | None:
 
 
 def _numbered(lines: list[str]) -> bool:
-    """Return True if each line begins with its number, headings too: NetPIPE numbers only rows."""
+    """Return True if each line begins with its number, including headings: NetPIPE numbers only
+    rows."""
     sample = lines[:_SAMPLE]
     found = [match for line in sample if (match := _NUMBER.match(line)) is not None]
     if len(found) != len(sample) or len(found) <= _REPEATS:
@@ -120,7 +121,7 @@ def _labelled(sample: Sequence[str]) -> bool:
     names = Counter(_name(match) for match, _ in found)
     count = len(found)
     if 2 * sum(match.end() < len(line) for match, line in found) <= count:
-        return False  # headings that stand alone in their lines
+        return False  # headings that are alone on their lines
     least = min(_REPEATS, len(sample)) * len(names)
     ranks = all(name.replace(",", "").isdigit() for name in names)
     return count >= _SHARE * len(sample) and (ranks or count >= least)
@@ -176,7 +177,7 @@ _FIRST, _NEXT = r'[ ]*"?[0-9]{1,18}"?', r'[ ]{0,8}"?-?[0-9][0-9.eE+-]{0,30}'
 _COMMAS = re.compile(rf'{_FIRST}(?:,{_NEXT}"?){{1,24}},?[ ]*')
 _SEMICOLONS = re.compile(rf'{_FIRST}(?:;{_NEXT}(?:,[0-9]{{0,9}})?"?){{1,24}};?[ ]*')
 # Numbers as a locale with decimal commas prints them. Groups of thousands have three digits, so
-# other counts prove that the comma is decimal; a blank or a hyphen precedes a number of a row, but
+# other counts prove that the comma is decimal; a space or a hyphen precedes a number of a row, but
 # not one of CSV.
 _WITH_COMMA = re.compile(r"(?<=[ -])(\d{1,12}),(\d{1,9})(?=s?(?![\w.,]))")
 _BY_LOCALE = re.compile(r"(?<=[ -])(?:\d{1,12},(?:\d\d?|\d{4,9})|0,\d{3})(?=s?(?![\w.,]))")
@@ -218,7 +219,7 @@ def _decoded(data: bytes, source: str) -> str:
     )
     if odd > len(sample) // 200:
         raise NoResult(
-            f"{source}: this is a binary file, not a log: give the text that the benchmark printed."
+            f"{source}: this is a binary file, not a log: give the benchmark's text output."
         )
     return data.decode("utf-8", "replace")
 
@@ -232,7 +233,7 @@ def _unescaped(text: str) -> str:
 
 
 def _unpacked(text: str) -> str:
-    """Return the text with its lines apart if strings contain whole outputs."""
+    """Return the text split into lines if strings contain whole outputs."""
     if text.count("\\n") < _PACKED:
         return text
     return "\n".join(
@@ -285,7 +286,7 @@ def _text(data: bytes, source: str) -> str:
 
 def _lines(text: str) -> list[str]:
     lines = text.split("\n")
-    if " \n" in text:  # the last line keeps its blanks: they may show that it was cut
+    if " \n" in text:  # the last line keeps its spaces: they may show that it was cut off
         lines[:-1] = [line.rstrip() for line in lines[:-1]]
     if lines and not lines[-1]:
         lines.pop()
@@ -301,7 +302,7 @@ def _plain_row(line: str) -> str:
 
 
 def without_commas(page: Page) -> Page:
-    """Return the same page with blanks between the numbers of CSV rows."""
+    """Return the same page with spaces between the numbers of CSV rows."""
     return replace(page, lines=[_plain_row(line) for line in page.lines])
 
 

@@ -18,7 +18,7 @@ from wireproof.model.errors import BadInput
 from wireproof.model.quantity import whole
 from wireproof.model.series import SeriesPoint, ToolRequest, Traffic
 
-# --- The tests of qperf: what each name means, what carries it, and how the printed number is
+# --- The tests of qperf: the meaning of each name, its transport, and how the printed number is
 # calculated.
 
 TITLE = re.compile(r"^ *((?:tcp|udp|sctp|sdp|rds|rc|uc|ud|xrc|ver_rc)_[a-z_]{2,24}): *$")
@@ -103,15 +103,15 @@ def _sizes(sizes: tuple[int, ...]) -> list[str]:
 
 
 def _tests(request: ToolRequest) -> list[str]:
-    """Return the requested tests. Raise BadInput for an unknown test, or a test that a number of
-    messages never ends.
+    """Return the requested tests. Raise BadInput for an unknown test, or for a test that never ends
+    after a number of messages.
     """
     tests = request.benchmark.split()
     odd = [name for name in tests if not _KNOWN.fullmatch(name)]
     if odd or not tests:
         raise BadInput(
-            f"qperf has no test {odd[0] if odd else ''!r}: name one, as tcp_bw, tcp_lat, rc_bw or "
-            "rc_lat."
+            f"qperf has no test {odd[0] if odd else ''!r}: give one, such as tcp_bw, tcp_lat, "
+            "rc_bw or rc_lat."
         )
     sockets = [name for name in tests if not name.startswith(_RDMA)]
     if request.iterations is not None and sockets:
@@ -126,7 +126,7 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     -lp 19765``).
 
     ``-vvu`` prints the message size. ``benchmark``: tcp_bw, rc_lat … or several, separated by
-    blanks.
+    spaces.
     """
     refuse_others(request, "qperf", *_ABLE)
     port = given(("-lp", request.port))
@@ -171,7 +171,7 @@ _RESULTS = ("bw", "recv_bw", "send_bw", "latency", "msg_rate")
 _BEFORE = 30
 _FOREIGN = 4
 _MOST = 1e15
-_GAP = 2  # blanks between the longest name of a block and its "="
+_GAP = 2  # spaces between the longest name of a block and its "="
 
 
 @dataclass(slots=True)
@@ -190,8 +190,8 @@ class _TestBlock:
 
 
 def _block(page: Page, start: int) -> _TestBlock:
-    """Return the block whose title is on line index ``start``: up to the first line that is not its
-    own, except for foreign lines between fields and an error message in place of a result.
+    """Return the block whose title is on line index ``start``: up to the first line that does not
+    belong to it, except for foreign lines between fields and an error message in place of a result.
     """
     block = _TestBlock(line=start, last=start, after=start + 1)
     for index in range(start + 1, len(page.lines)):
@@ -216,10 +216,10 @@ def _block(page: Page, start: int) -> _TestBlock:
 
 
 def _take(block: _TestBlock, match: re.Match[str], index: int, final: bool) -> bool:
-    """Take a field into the block; return False if it is torn: the block ends in it."""
+    """Add a field to the block; return False if it is torn, so that the block ends in it."""
     name, gap, value, unit, exact = match.groups()
-    block.whole |= len(gap) <= _GAP  # a web page collapses them to one blank
-    # no longer unit begins with these
+    block.whole |= len(gap) <= _GAP  # a web page collapses them to one space
+    # units that are not the beginning of a longer unit
     whole = exact or match.string.rstrip().endswith(("/sec", " us", " ns", " ms"))
     if final and not whole:
         block.torn = name in _RESULTS or name == "msg_size"
@@ -360,11 +360,11 @@ def _points(
             points.append(point)
         elif not block.values.keys().isdisjoint(_RESULTS):
             notes.append(
-                f"line {block.line + 1}: left out: its result is zero or not a possible number"
+                f"line {block.line + 1}: left out: its result is zero or an impossible number"
             )
     if points and any("msg_size" not in block.values for block in blocks):
         whose = "that of the command line" if asked is not None else f"{name}'s default"
-        notes.append(f"the message size is not printed: {taken} bytes, {whose}, is taken")
+        notes.append(f"the message size is not printed: {taken} bytes, {whose}, is assumed")
     return points, notes
 
 

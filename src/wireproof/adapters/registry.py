@@ -1,5 +1,5 @@
 """The interface of adapters, and the list of supported tools; a tool's module is loaded when a log
-is read. An adapter knows the output of a tool and its options.
+is read. An adapter handles the output of a tool and its options.
 """
 
 import re
@@ -13,10 +13,10 @@ from wireproof.adapters.page import Page
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series, SeriesPoint, ToolRequest, Traffic
 
-# --- Command lines of other programs: options that are given, and an error for requests without
+# --- Command lines of other programs: the requested options, and an error for requests without
 # an option.
 
-# field of ToolRequest: what it requests
+# field of ToolRequest: its content
 _NAMES = {
     "server": "a server's address",
     "port": "a port",
@@ -44,7 +44,7 @@ def refuse_others(request: ToolRequest, tool: str, *able: str) -> None:
 
 def given(*options: tuple[str, str | int | float | None]) -> list[str]:
     """Return ``-n 100`` for each (option, value). Omit the option if the value is None, "" or
-    False; True gives the option alone.
+    False; for True, add the option without a value.
     """
     words: list[str] = []
     for option, value in options:
@@ -74,11 +74,11 @@ def one_size(request: ToolRequest, rule: str) -> int | None:
 
 
 def whole_seconds(seconds: float | None, tool: str) -> int | None:
-    """Return a duration as ``tool`` takes it; None stays None. Raise BadInput for parts of a
-    second.
+    """Return a duration in whole seconds for ``tool``; None stays None. Raise BadInput for parts of
+    a second.
     """
     if seconds is not None and (seconds % 1 or seconds < 0):
-        raise BadInput(f"{tool} takes whole seconds, not {seconds:g}.")
+        raise BadInput(f"{tool} accepts whole seconds, not {seconds:g}.")
     return None if seconds is None else int(seconds)
 
 
@@ -109,7 +109,7 @@ def command(
     return (request.program, *options, *request.extra, *([server] if server else []))
 
 
-# --- Benchmarks, adapters, and the signs by which a log shows a tool.
+# --- Benchmarks, adapters, and the signs that identify a tool in a log.
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +132,8 @@ class Benchmark:
         return self.metric == "half_round_trip"
 
     def series(self, tool: str, points: Iterable[SeriesPoint | None], **about: Any) -> Series:
-        """Return what the benchmark measured as a Series: ``points`` without None; ``about``: its
-        other fields, which outrank the benchmark's.
+        """Return a Series of the benchmark: ``points`` without None; ``about``: other fields, which
+        override the benchmark's.
         """
         fields: dict[str, Any] = {
             "benchmark": self.name,
@@ -170,10 +170,10 @@ class Adapter:
 
     ``parse(page, index)`` reads from a line with a sign of the tool (and may look back at earlier
     lines). It never raises on any text, never returns a row
-    that the program did not print, and says in ``incomplete`` why a table that was cut off is not
-    complete. It stops before a line that starts another result. ``read`` orders the points, and
+    that the program did not print, and reports in ``incomplete`` why a table that was cut off is
+    not complete. It stops before a line that starts another result. ``read`` orders the points, and
     fills ``source``, ``complete`` and an empty ``first_line``. ``csv``: its rows also occur with
-    commas between the numbers, and ``parse`` then sees blanks instead. ``argv`` builds the command
+    commas between the numbers, and ``parse`` then gets spaces instead. ``argv`` builds the command
     line of a program that a recipe starts; it raises BadInput for an unknown benchmark.
     """
 
@@ -331,7 +331,7 @@ def tool_of(line: str) -> Adapter | None:
 
 
 def starts_result(line: str) -> bool:
-    """Return True if a result of some tool may start on this line."""
+    """Return True if a result of any tool may start on this line."""
     return bool(_tool_named(line))
 
 
@@ -344,6 +344,6 @@ def adapter_names() -> tuple[str, ...]:
 def adapter(name: str) -> Adapter:
     """Return the adapter of a tool. Raise BadInput, with the known names, if there is none."""
     if name not in SIGNS:
-        raise BadInput(f"no adapter for {name!r}: there are {', '.join(SIGNS)}.")
+        raise BadInput(f"no adapter for {name!r}: the adapters are {', '.join(SIGNS)}.")
     found: Adapter = import_module(f"wireproof.adapters.{name}").ADAPTER
     return found

@@ -19,8 +19,8 @@ _STEPS = tuple(float(f"1e-{digits}") for digits in range(31))
 
 
 def number(text: str) -> float | None:
-    """Return a decimal number as benchmarks print it; None for anything else (``nan``, ``inf``,
-    ``1_000``, ``0x1``, ``1e300``, ``1e-320``).
+    """Return a decimal number in the form that benchmarks print; None for anything else (``nan``,
+    ``inf``, ``1_000``, ``0x1``, ``1e300``, ``1e-320``).
     """
     if len(text) > _LONGEST_NUMBER or not text.isascii() or "_" in text:
         return None
@@ -108,7 +108,7 @@ class Rows:
 
     def state(self, page: Page, points: Sequence[object], after: str = " the heading") -> str:
         """Return why a table with these points is incomplete; "" if nothing indicates that."""
-        missing = "" if any(points) else f"no row that can be read follows{after}"
+        missing = "" if any(points) else f"no readable row follows{after}"
         return self.fault(page) or missing
 
     def fault(self, page: Page) -> str:
@@ -126,8 +126,8 @@ def scan_rows(
     take: Callable[[Rows, int], list[str] | What],
     patience: int = PATIENCE,
 ) -> Rows:
-    """Return the rows from line index ``start`` on, until ``take`` returns "end" or more than
-    ``patience`` foreign lines follow each other.
+    """Return the rows from line index ``start`` on, until ``take`` returns "end" or there are more
+    than ``patience`` consecutive foreign lines.
 
     ``take(rows, index)`` returns the words of a row, or the kind of any other line.
     """
@@ -224,7 +224,7 @@ def nearest_above(
 
 
 class Facts(dict[str, list[re.Match[str]]]):
-    """What lines tell: the matches of each of some forms, in order."""
+    """The facts in lines: the matches of each form, in order."""
 
     def __init__(self, forms: Mapping[str, re.Pattern[str]], lines: Iterable[str] = ()) -> None:
         super().__init__((name, []) for name in forms)
@@ -233,7 +233,7 @@ class Facts(dict[str, list[re.Match[str]]]):
             self.take(line)
 
     def take(self, line: str) -> bool:
-        """Add what the forms find on a line; return False if that is nothing."""
+        """Add the matches on a line; return False if there are none."""
         found = [(name, match) for name, form in self.forms.items() if (match := form.search(line))]
         for name, match in found:
             self[name].append(match)

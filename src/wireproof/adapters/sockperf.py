@@ -79,7 +79,7 @@ _FORMS = {
 
 @dataclass(slots=True)
 class SockperfRun:
-    """The output of one client. ``size``: of a message; ``said``: what its lines tell."""
+    """The output of one client. ``size``: of a message; ``said``: the facts in its lines."""
 
     command: str = ""
     size: int | None = None
@@ -90,8 +90,8 @@ class SockperfRun:
 
     @property
     def average(self) -> tuple[bool, str, str] | None:
-        """Whether it is a whole round trip, messages per burst, and the time; from the statistics
-        if the file of ``--full-log`` is all there is.
+        """(True for a whole round trip, messages per burst, time); from the statistics if only the
+        file of ``--full-log`` exists.
         """
         if self.said["average"]:
             name, burst, time = self.said["average"][-1].groups("")
@@ -124,8 +124,8 @@ def _answered(said: Facts) -> bool:
 
 
 def _ask(run: SockperfRun, page: Page, start: int) -> None:
-    """Read the nearest sockperf command above, or the head of ``--full-log``: name of the test and
-    message size.
+    """Read the nearest sockperf command above, or the heading of ``--full-log``: name of the test
+    and message size.
     """
     asked = nearest_above(page, start, _ASKED, _BEFORE, _LINE.search)
     if asked is not None:
@@ -190,8 +190,8 @@ def _latency(run: SockperfRun, line: int) -> SeriesPoint | None:
 
 
 def _throughput(run: SockperfRun, line: int) -> tuple[SeriesPoint | None, str]:
-    """Return the point of a throughput test. If no line gives the message size, it is bandwidth /
-    message rate, which are both printed.
+    """Return the point of a throughput test. If no line contains the message size, it is bandwidth
+    / message rate, which are both printed.
     """
     rate, text = run.said.number("rate"), run.said.text("band")
     factor = (1 << 20) * (1000 if run.said.text("band", group=2) == "G" else 1)
@@ -212,12 +212,13 @@ def _notes(run: SockperfRun, point: SeriesPoint | None, streams: bool) -> list[s
     notes = []
     if point is not None and run.size is None and not streams:
         notes.append(
-            f"the message size is not printed: {_DEFAULT_SIZE} bytes, sockperf's default, is taken"
+            f"the message size is not printed: sockperf's default of {_DEFAULT_SIZE} bytes is "
+            "assumed"
         )
     if run.average is not None and run.average[0]:
         notes.append("whole round trips were printed: all times listed are half of them")
     if run.average is not None and run.average[1] not in ("", "1"):
-        notes.append(f"bursts of {run.average[1]} messages: the time is that of a burst")
+        notes.append(f"bursts of {run.average[1]} messages: the time is for a whole burst")
     if streams:
         notes.append("the sender's count: arrived messages were not counted")
     return notes
@@ -226,8 +227,8 @@ def _notes(run: SockperfRun, point: SeriesPoint | None, streams: bool) -> list[s
 def _state(run: SockperfRun, point: SeriesPoint | None, streams: bool) -> str:
     if point is None:
         trouble = "".join(filter(str.isprintable, run.said.text("trouble", group=0)))
-        return trouble or "no summary: the run did not finish or the log is cut"
-    return "" if streams or "MIN" in run.times else "the table of percentiles is cut"
+        return trouble or "no summary: the run did not finish or the log is cut off"
+    return "" if streams or "MIN" in run.times else "the table of percentiles is cut off"
 
 
 _STREAM = Benchmark("throughput", "bandwidth", "stream", "messages x size / run time, as sent")
@@ -275,9 +276,9 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     test = NAMES.get(request.benchmark, request.benchmark) or "ping-pong"
     if test not in ("ping-pong", "under-load", "throughput"):
         raise BadInput(
-            f"sockperf has no test {test!r} here: there are ping-pong, under-load, throughput."
+            f"sockperf has no test {test!r} here: the tests are ping-pong, under-load, throughput."
         )
-    size = one_size(request, "sockperf measures one message size a run")
+    size = one_size(request, "sockperf measures one message size per run")
     server_of(request, "sockperf")
     client = request.role == "client"
     options = given(

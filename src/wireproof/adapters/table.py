@@ -1,5 +1,6 @@
-"""A bare table of results: CSV, or only the pasted numbers of an OSU or IMB run. The heading names
-the columns and their units. Only what the arithmetic of the numbers proves is derived from them.
+"""A bare table of results: CSV, or only the pasted numbers of an OSU or IMB run. The heading
+contains the columns and their units. Only facts that the arithmetic of the numbers proves are
+derived from them.
 """
 
 import csv
@@ -14,7 +15,7 @@ from wireproof.adapters.rows import Rows, as_count, number, read_rows, step_of
 from wireproof.model.quantity import whole
 from wireproof.model.series import Series, SeriesPoint
 
-# --- The columns of a bare table of results: the quantity and unit that each heading names.
+# --- The columns of a bare table of results: the quantity and unit in each heading.
 
 _SIZE = re.compile(r"#?(?:message|msg)?[_-]?(?:size|bytes|nbytes|length)(?:[\[(](?:b|bytes)[\])])?")
 _ITERATIONS = re.compile(r"#?(?:repetitions|iterations|iters|reps)")
@@ -51,7 +52,9 @@ _BYTES = {
 # checked on every line of a log without a known result
 _LIKELY = re.compile(r"(?:size|bytes|length)\b", re.IGNORECASE)
 _BITS = re.compile(r"(?<![A-Za-z])([GM])b(?=/s)")
-_UNCLEAR = re.compile(r"(?<![A-Za-z])[gm]b/s")  # eight times more or less: nobody can tell
+_UNCLEAR = re.compile(
+    r"(?<![A-Za-z])[gm]b/s"
+)  # a factor of eight: the case of the letters is the only clue
 _BYTES_PS = re.compile(r"(?<![A-Za-z])([GM])Bps\b")
 _LONGEST_HEADING = 400
 _MOST_COLUMNS = 24
@@ -165,7 +168,7 @@ def _joined(text: str) -> str:
 
 
 def columns_of(line: str) -> list[Column]:
-    """Return the columns that a heading names; empty if the line is not a heading."""
+    """Return the columns of a heading; empty if the line is not a heading."""
     if len(line) > _LONGEST_HEADING or _LIKELY.search(line) is None:
         return []
     text = _clear(line)
@@ -179,7 +182,7 @@ def columns_of(line: str) -> list[Column]:
 
 
 def _told(columns: list[Column]) -> tuple[bool, int]:
-    """Prefer a heading of which every column is understood."""
+    """Return a sort key that prefers a heading with only known columns."""
     return all(column.role for column in columns), sum(bool(column.role) for column in columns)
 
 
@@ -188,7 +191,7 @@ def _known(words: list[str]) -> list[Column]:
         return []
     columns = [_column(word) for word in words]
     roles = [column.role for column in columns]
-    # R writes the row number in front, without a column name.
+    # R writes the row number first, without a column name.
     first = 1 if not columns[0].name else 0
     if roles[first : first + 1] != ["size"] or not {"time", "goodput", "rate"} & set(roles):
         return []
@@ -303,12 +306,12 @@ def _half_of_a_round_trip(points: Sequence[SeriesPoint]) -> bool:
     return True
 
 
-_TAKEN = "taken as half a round trip (the table does not say)"
+_TAKEN = "assumed to be half a round trip (the table does not show this)"
 
 
 def _test(benchmark: str, points: Sequence[SeriesPoint]) -> Benchmark:
-    """Return the test; in a table named ping-pong, whatever its columns, each message waits for
-    the previous one.
+    """Return the test; in a table named ping-pong, each message waits for the previous one,
+    whatever the columns are.
     """
     known = by_name(benchmark)
     if known is not None:
@@ -318,21 +321,21 @@ def _test(benchmark: str, points: Sequence[SeriesPoint]) -> Benchmark:
         text = f"{ways} x size / time, as IMB prints it"
         return Benchmark(benchmark, "bidirectional_bandwidth", "exchange", text, directions=2)
     if benchmark == "PingPing":
-        text = "size / time while both send, as IMB prints it"
+        text = "size / time while both ends send, as IMB prints it"
         return Benchmark(benchmark, "bandwidth", "exchange", text)
     timed, waited = any(point.hrt_ns is not None for point in points), benchmark == "PingPong"
     if waited or (timed and _half_of_a_round_trip(points)):
         metric = "half_round_trip" if timed else "bandwidth"
         return Benchmark(benchmark or "ping-pong", metric, "pingpong", _TAKEN, waits=True)
     if timed:
-        text = "time of one operation (the table does not say which)"
+        text = "time of one operation (the table does not show which)"
         return Benchmark(benchmark or "unknown", "latency", "other", text)
-    text = "taken as one direction (the table does not say)"
+    text = "assumed to be one direction (the table does not show this)"
     return Benchmark(benchmark or "bandwidth", "bandwidth", "stream", text)
 
 
 def _plain(page: Page) -> Page:
-    """Return the same lines with blanks in place of commas and semicolons."""
+    """Return the same lines with spaces in place of commas and semicolons."""
     lines = [line.replace(",", " ").replace(";", " ").replace('"', "") for line in page.lines]
     return Page(page.source, lines, page.cut)
 
@@ -341,7 +344,7 @@ def _incomplete(page: Page, rows: Rows, odd: int) -> str:
     if rows.cut:
         return rows.fault(page)
     if rows.torn or odd:
-        return f"{len(rows.torn) + odd} rows are torn or have no number >= 0"
+        return f"{len(rows.torn) + odd} rows are torn or contain no number >= 0"
     return ""
 
 
@@ -365,7 +368,7 @@ def _series(page: Page, heading: int, rows: Rows, group: ColumnGroup, several: i
 
 
 def _with_row_names(page: Page, heading: int, columns: list[Column]) -> list[Column]:
-    """Add a column for R's row numbers: R writes them in quotes in front of each row, without a
+    """Add a column for R's row numbers: R writes them in quotes at the start of each row, without a
     heading.
     """
     line = page.lines[heading]
@@ -377,7 +380,7 @@ def _with_row_names(page: Page, heading: int, columns: list[Column]) -> list[Col
 
 
 def tables(page: Page) -> list[Series]:
-    """Return every table whose heading names a message size and a time, a bandwidth or a rate;
+    """Return every table whose heading contains a message size and a time, a bandwidth or a rate;
     tables side by side are returned separately.
     """
     found: list[Series] = []

@@ -15,7 +15,7 @@ _FACT = re.compile(r"^ *(Collective|Memory type|Datatype|Data type|Inplace): +(\
 _BEFORE = 30
 _WIDTHS = (5, 8)  # without and with the bandwidth (-F)
 _FORMULA = (
-    "mean, minimum and maximum over the ranks of their mean time of a collective; bus bandwidth"
+    "mean, minimum and maximum over the ranks of their mean time per collective; bus bandwidth"
     " (values) as in nccl-tests"
 )
 

@@ -1,6 +1,5 @@
-"""How counters changed over one interval, whoever read them: the input of the ledger. Pure.
-
-Also names the changes that are trouble (retransmissions, drops, pauses), and adds up the totals of
+"""The changes of counters over one interval, from any reader: the input of the ledger. Pure. It
+also finds the changes that are trouble (retransmissions, drops, pauses), and adds up the totals of
 several launches.
 """
 
@@ -18,18 +17,15 @@ from wireproof.model.traffic import CounterMark
 _32 = 1 << 32
 ABSENT, SILENT = "absent", "silent"
 _QUIET_NOISE = 16_384
-"""Smaller counts in the quiet windows come from neighbour discovery and the end of the point
-itself.
+"""Smaller counts in the quiet windows come from neighbour discovery and the end of the point.
 """
 _LOUDER = 2.0
 
 
 class Rise(msgspec.Struct, frozen=True):
-    """How much a counter rose.
-
-    ``None`` with a remark if it is unknown: ``absent``, ``unreadable``, ``reset``, ``saturated``,
-    ``negative``, ``new``. ``wrapped``: it passed its end once and was corrected. ``silent``: it did
-    not move, or does not exist.
+    """The rise of a counter. ``None`` with a remark if it is unknown: ``absent``, ``unreadable``,
+    ``reset``, ``saturated``, ``negative``, ``new``. ``wrapped``: it wrapped once, and the rise was
+    corrected. ``silent``: it did not move, or does not exist.
     """
 
     count: int | None
@@ -52,7 +48,7 @@ class Changes(Protocol):
     """Wait before both readings: a counter with a shorter refresh is not late."""
 
     def rise(self, name: str, bits: int = 64) -> Rise:
-        """Return how much ``name``, a register of so many bits, rose."""
+        """Return the rise of ``name``, a register of ``bits`` bits."""
 
     def background(self, name: str) -> float:
         """Return the counts of other traffic over the whole interval."""
@@ -67,8 +63,9 @@ class Changes(Protocol):
 def counter_delta(before: int, after: int, bits: int = 64) -> tuple[int | None, str]:
     """Return difference and remark.
 
-    ``wrapped``: 32 bits passed once (perhaps more often). The difference is None for ``reset``,
-    ``saturated`` and ``negative``. More bits never wrap twice, so a repaired difference is exact.
+    ``wrapped``: the 32-bit value wrapped once (perhaps more often). The difference is None for
+    ``reset``, ``saturated`` and ``negative``. Wider counters never wrap twice, so a corrected
+    difference is exact.
     """
     if before < 0 or after < 0:
         return None, "negative"
@@ -76,14 +73,14 @@ def counter_delta(before: int, after: int, bits: int = 64) -> tuple[int | None, 
         return (None, "saturated") if after == _32 - 1 else (after - before, "")
     if before < _32 and before >= _32 // 2 and after < _32 // 2:
         return after + _32 - before, "wrapped"
-    bits = 64 if before >> 63 else bits  # of a wider register than the catalogue says
+    bits = 64 if before >> 63 else bits  # the register is wider than in the catalogue
     if 1 << bits > before >= 1 << (bits - 1) > after:
         return after + (1 << bits) - before, ""
     return None, "reset"
 
 
 class WitnessChanges:
-    """The changes in a reading of our engine, which lists only counters that changed.
+    """The changes in a reading of wireproof's engine, which lists only counters that changed.
 
     ``idle``: the reading of the same reader before the run; its ``standing`` lists the existing
     byte counters if the engine reports them. Without that list, a counter that is not in the
@@ -132,23 +129,20 @@ class WitnessChanges:
 
 
 def _steady(idle: Iterable[float], tail: Iterable[float], interval_ns: float, rise: Rise) -> float:
-    """Return the counts of other traffic by its rates (per ns) before the measurement and after.
-
-    The rate before it counts, or that after it if it is higher and steady; at most what was
-    counted. Of several readings the lowest counts: a burst is in one of them, and a late counter
-    still adds the measured bytes in the first after it.
+    """Return the counts of other traffic from its rates (per ns) before and after the measurement.
+    The rate before it is used, or the rate after it if that is higher and steady, limited to the
+    counted amount. Of several readings the lowest is used: a burst is in only one of them, and a
+    late counter still adds measured bytes in the first reading after it.
     """
     found = max(min(idle, default=0.0), min(tail, default=0.0)) * interval_ns
     return found if rise.count is None else min(found, rise.count)
 
 
 class MarkedChanges:
-    """Two full readings around a command, one before them for the background, and the peaks
-    between.
-
-    ``aside``: readings beside these, before the command or after it. ``fell``: counters that were
-    reset in between. A driver's own statistics, which are not read in between, may have been reset
-    together with the interface's.
+    """Two full readings around a command, one before them for the background, and the peaks in
+    between. ``aside``: further readings, before the command or after it. ``fell``: counters that
+    were reset in between. A driver's own statistics, which are not read in between, may have been
+    reset together with the interface's.
     """
 
     def __init__(
@@ -199,7 +193,7 @@ class MarkedChanges:
 
 
 def rate_between(name: str, one: CounterMark, two: CounterMark) -> float:
-    """Return how fast a counter rose, in counts per second; 0 if it is not known."""
+    """Return the rate of a counter in counts per second; 0 if it is unknown."""
     rise = counter_delta(one.counters.get(name, -1), two.counters.get(name, -1))[0] or 0
     return rise * 1e9 / max(1.0, two.t_ns - one.t_ns)
 
@@ -246,7 +240,8 @@ def trouble_counters(deltas: dict[str, int]) -> dict[str, dict[str, int]]:
 
 @lru_cache(maxsize=4096)
 def _group(leaf: str) -> str:
-    """Cached: the hosts of a cluster share the same names."""
+    """Return the group of a counter; cached, because the hosts of a cluster share the same
+    names."""
     low = leaf.lower()
     return next((name for name, words in _TROUBLE.items() if any(w in low for w in words)), "")
 
@@ -254,8 +249,8 @@ def _group(leaf: str) -> str:
 def joined_totals(totals: Iterable[Total]) -> list[Total]:
     """Return one ``Total`` per rank: the rises of each launch's counters, added up.
 
-    Traffic between launches is not included. A counter that one launch could not read, or that fell
-    by more than it had risen, is unreadable.
+    Traffic between launches is not included. A counter is unreadable if one launch could not read
+    it, or if it fell by more than it had risen.
     """
     by_rank: dict[int, Total] = {}
     for total in totals:
@@ -290,7 +285,7 @@ def _joined(one: Total, other: Total) -> Total:
 
 
 def _went_on(total: Total) -> dict[str, int]:
-    """Return what the traffic that went on after a launch adds to its counters."""
+    """Return the counts to add for traffic that continued after a launch."""
     return {
         name: round(min(_rates(name, total.tail)) * total.interval_ns)
         for name in (total.tail[0].counters if total.tail else ())

@@ -1,7 +1,7 @@
-"""Sum up what crossed one port by its own counters, counting each byte once. Pure.
+"""Add up the traffic of one port from its counters, counting each byte once. Pure.
 
 The best evidence is a counter of the physical port that includes every carrier. Otherwise the parts
-by carrier are added, and a part that nothing counts makes the sum a lower bound.
+by carrier are added, and the sum is a lower bound if a part is not counted.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,9 +19,8 @@ class Crossed:
     """Bytes in one direction.
 
     ``bytes`` None: nothing could be read. ``complete`` False: a carrier is not counted. ``inside``:
-    what the carriers' counters show beside ``bytes`` of the whole; None if nothing shows more.
-    ``by``: bytes by carrier, if counters separate them. ``level``, ``quality``: the weakest of what
-    was added.
+    the carriers' bytes beyond ``bytes`` of the whole; None if no counter shows more. ``by``: bytes
+    by carrier, if counters separate them. ``level``, ``quality``: the weakest of the added parts.
     """
 
     bytes: float | None
@@ -42,11 +41,11 @@ class Crossed:
         return dict(self.by).get(carrier)
 
 
-NOTHING = Crossed(None, remark="there is no counter for it")
+NOTHING = Crossed(None, remark="no counter exists for it")
 
 
 def counted(entries: Sequence[LedgerEntry]) -> Crossed:
-    """Sum up one port by itself."""
+    """Add up one port alone."""
     whole = _first(entry for entry in entries if entry.carrier == "any")
     parts = _parts(entries)
     if whole is not None and whole.bytes is not None:
@@ -59,7 +58,8 @@ def counted(entries: Sequence[LedgerEntry]) -> Crossed:
 def _with_whole(
     whole: LedgerEntry, count: float, parts: Crossed, entries: Sequence[LedgerEntry]
 ) -> Crossed:
-    """A counter of every carrier, beside its parts."""
+    """Return the traffic if there is a counter of all carriers in addition to counters of its
+    parts."""
     complete = True
     if whole.quality == "lower-bound":
         rest = counted([entry for entry in entries if entry is not whole])
@@ -97,14 +97,14 @@ def with_peak(whole: Crossed, parts: Crossed) -> Crossed:
 
 def _without_whole(whole: LedgerEntry, parts: Crossed) -> Crossed:
     """Use the parts instead of an unreadable whole, which would have included RDMA; the parts may
-    not.
+    not include it.
     """
     apart = len(parts.by) > 1 and parts.by[-1] != ("rdma", 0.0)
     return replace(parts, complete=apart, remark=whole.remark, quality=whole.quality)
 
 
 def _apart(whole: float, parts: Crossed) -> tuple[tuple[Carrier, float], ...]:
-    """Return bytes by carrier: without a counter of RDMA, the rest beside the kernel's bytes is
+    """Return bytes by carrier: without an RDMA counter, the bytes beyond the kernel's are
     RDMA's.
     """
     kernel = parts.carried("kernel")
@@ -129,7 +129,7 @@ def _first(entries: Iterable[LedgerEntry]) -> LedgerEntry | None:
 
 
 def _parts(entries: Sequence[LedgerEntry]) -> Crossed:
-    """Add up the carriers that have counters of their own."""
+    """Add up the carriers that have separate counters."""
     found = []
     for carrier in ("kernel", "rdma", "psm"):
         part = counted_part([entry for entry in entries if entry.carrier == carrier])
@@ -165,7 +165,7 @@ def counted_part(entries: Sequence[LedgerEntry]) -> Crossed | None:
 
 
 def added(parts: Sequence[Crossed]) -> Crossed:
-    """Add parts that share no byte. An unreadable part leaves a lower bound."""
+    """Add parts that count different bytes. If a part is unreadable, the sum is a lower bound."""
     known = [part for part in parts if part.bytes is not None]
     lost = [part for part in parts if part.bytes is None]
     if not known:
@@ -195,7 +195,7 @@ def _sum(parts: Sequence[Crossed], *, complete: bool, remark: str) -> Crossed:
 
 
 def _peak(parts: Sequence[Crossed], whole: float) -> float | None:
-    """Return the sum of the peaks; None if they cover only a part of the bytes."""
+    """Return the sum of the peaks; None if they cover only some of the bytes."""
     peaked = [part for part in parts if part.peak_bytes_per_s is not None]
     most = sum([part.bytes or 0.0 for part in peaked]) >= _ABOUT_ALL * whole
     return sum([part.peak_bytes_per_s or 0.0 for part in peaked]) if peaked and most else None
@@ -214,7 +214,7 @@ def _known(values: Iterable[float | None]) -> list[float]:
 def _by_carrier(parts: Sequence[Crossed], *, complete: bool) -> tuple[tuple[Carrier, float], ...]:
     """Return bytes by carrier.
 
-    If everything is counted and only the kernel moved bytes, RDMA moved none.
+    If all carriers are counted and only the kernel moved bytes, RDMA moved none.
     """
     by: dict[Carrier, float] = {}
     for part in parts:
@@ -226,7 +226,7 @@ def _by_carrier(parts: Sequence[Crossed], *, complete: bool) -> tuple[tuple[Carr
 
 def _packets(part: Crossed) -> float | None:
     """Return the packets of a part; if they are not counted and almost no bytes moved, the maximum
-    that these bytes allow. A counter that may have restarted does not show how many bytes moved.
+    that these bytes allow. A counter that may have restarted does not show the number of bytes.
     """
     if part.packets is not None or part.bytes is None or part.wrap_bytes is not None:
         return part.packets

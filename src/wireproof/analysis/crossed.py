@@ -1,4 +1,4 @@
-"""Sum up what crossed a port, or a port with everything that it stands on, counting each byte once.
+"""Add up the traffic of a port, or of a port with all ports below it, counting each byte once.
 Pure.
 """
 
@@ -42,12 +42,12 @@ _MOST_NESTED = 16  # the kernel stops at 8 (linux include/linux/netdevice.h, MAX
 
 
 def crossed_at(ledger: Ledger, name: str, direction: Direction) -> Crossed:
-    """Return what crossed the port ``name``, including ports below that it owns."""
+    """Return the traffic of the port ``name``, including ports below that it owns."""
     return _Crossing(ledger, direction).at(name)
 
 
 def claimed_at(ledger: Ledger, name: str, direction: Direction) -> Crossed:
-    """Return what crossed the port ``name`` that the path is judged by.
+    """Return the traffic of the port ``name`` by which the path is judged.
 
     If its driver is not in the catalogue, the bytes are a lower bound.
     """
@@ -58,7 +58,7 @@ def claimed_at(ledger: Ledger, name: str, direction: Direction) -> Crossed:
 
 
 class _Crossing:
-    """What crossed the ports of a host in one direction, each summed over what it stands on."""
+    """The traffic of a host's ports in one direction, each summed over the ports below it."""
 
     def __init__(self, ledger: Ledger, direction: Direction) -> None:
         self.ports, self.ledger, self.direction = ledger.ports, ledger, direction
@@ -78,7 +78,7 @@ class _Crossing:
         return self._known[name]
 
     def _below(self, name: str) -> list[str]:
-        """Return the ports directly below; files of others may describe cycles and deep stacks."""
+        """Return the ports directly below; untrusted files may describe cycles and deep stacks."""
         if len(self._open) > _MOST_NESTED:
             return []
         lower = self.ports[name].nic.lower
@@ -107,8 +107,8 @@ class _Crossing:
         return self._owner(name, own, below) if owns_what_is_below(port.nic) else self._sharer(name)
 
     def _passed(self, port: PortLedger, own: Crossed) -> Crossed:
-        """Return what passed the physical port of a virtual function, if that is certainly less
-        than the function moved: the adapter's switch turned the rest round.
+        """Return the traffic of a virtual function's physical port, if that is certainly less than
+        the function moved, because the adapter's switch returned the rest.
         """
         if port.nic.adapter is None or not port.nic.adapter.physical or own.bytes is None:
             return own
@@ -119,7 +119,7 @@ class _Crossing:
         return replace(whole, inside=own.bytes) if less else own
 
     def _rails(self, names: Sequence[str]) -> Crossed:
-        """Sum up rails; rails that are one place are counted once."""
+        """Add up rails; rails on the same physical port are counted once."""
         doubtful = self.shared.doubtful
         parts: list[Crossed] = []
         for group in overlapping(self.ledger, names, self.shared):
@@ -130,7 +130,7 @@ class _Crossing:
         return added(parts)
 
     def _owner(self, name: str, own: Crossed, below: Sequence[str]) -> Crossed:
-        """Sum up the members. The RDMA device of a bond counts one member, perhaps not all."""
+        """Add up the members. The RDMA device of a bond may count only one member."""
         whole = with_peak(added([self.at(one) for one in self._members(name)]), own)
         hidden = self.ports[name].nic.rdma is not None and len(below) > 1 and whole.level != "wire"
         if whole.bytes is None or not whole.complete or hidden:
@@ -141,7 +141,7 @@ class _Crossing:
         return replace(whole, by=(("kernel", kernel), ("rdma", max(0.0, whole.bytes - kernel))))
 
     def _sharer(self, name: str) -> Crossed:
-        """Sum up a VLAN, macvlan or bridge: its own sockets, and the RDMA of the ports below."""
+        """Add up a VLAN, macvlan or bridge: its socket traffic, and the RDMA of the ports below."""
         entries = self.ports[name].entries(self.direction)
         own = counted(entries)
         rdma = self._rdma(name) if self._has_rdma(name) else None
@@ -151,7 +151,7 @@ class _Crossing:
         return added([rdma] if kernel is None else [kernel, rdma])
 
     def _has_rdma(self, name: str) -> bool:
-        """Return whether the port, or one that it stands on, can carry RDMA."""
+        """Return whether the port, or a port below it, can carry RDMA."""
         every = [self.ports[name], *(self.ports[one] for one in self._all_below(name))]
         return any(
             port.nic.rdma is not None or any(one.carrier in ("rdma", "psm") for one in port.tx)
@@ -162,8 +162,8 @@ class _Crossing:
         return beneath(name, {one: port.nic.lower for one, port in self.ports.items()})
 
     def _rdma(self, name: str) -> Crossed | None:
-        """Return RDMA alone, by the port's device or by what a bond's members carried beside the
-        kernel's bytes.
+        """Return only the RDMA traffic, from the port's device or from the bytes of a bond's
+        members beyond the kernel's.
         """
         port, below = self.ports[name], self._below(name)
         own = counted_part(
@@ -185,7 +185,7 @@ class _Crossing:
         return found
 
     def _bonds(self, name: str) -> bool:
-        """Return whether the port stands on a bond."""
+        """Return whether there is a bond below the port."""
         below = (self.ports[one].nic for one in self._all_below(name))
         return any(owns_what_is_below(nic) and len(nic.lower) > 1 for nic in below)
 
@@ -211,12 +211,10 @@ def _alone(whole: Crossed) -> Crossed | None:
 def fresh_at(
     ledger: Ledger, name: str, direction: Direction, weakest: Level = "stack"
 ) -> Crossed | None:
-    """Return what the up-to-date counters of at least this level show of the port ``name``: a lower
-    bound.
-
-    None if only a late counter of all carriers counts at the wire: it may still show that the
-    adapter's switch returned the bytes. A team counts by itself what it sends, as a VLAN does,
-    whatever the ports below.
+    """Return the traffic of the port ``name`` according to up-to-date counters of at least this
+    level: a lower bound. None if only a late counter of all carriers counts at the wire, because it
+    may still show that the adapter's switch returned the bytes. A team counts the bytes that it
+    sends, as a VLAN does, regardless of the ports below.
     """
     below = beneath(name, {one: port.nic.lower for one, port in ledger.ports.items()})
     if "team" in (ledger.ports[name].nic.link_kind, ledger.ports[name].nic.driver):
@@ -249,7 +247,7 @@ def up_to_date(ledger: Ledger, weakest: Level) -> Ledger:
 
 
 def _more(own: Crossed, whole: Crossed) -> Crossed:
-    """A member cannot be read: return the larger of both counts as a lower bound."""
+    """Return the larger of both counts as a lower bound, because a member cannot be read."""
     known = [one for one in (own, whole) if one.bytes is not None]
     if not known:
         return own
@@ -257,11 +255,9 @@ def _more(own: Crossed, whole: Crossed) -> Crossed:
 
 
 def others_than(ledger: Ledger, name: str, direction: Direction) -> dict[str, Crossed]:
-    """Return what crossed ports that are neither ``name`` nor count its bytes again, without
-    loopback.
-
-    If ``name`` shares an interface with others, the bytes that are not ``name``'s count as another
-    port. The bytes of a tunnel count again at the ports that carry them.
+    """Return the traffic of ports other than ``name`` that do not count its bytes again, without
+    loopback. If ``name`` shares an interface with others, the bytes of the others count as another
+    port. The ports that carry a tunnel count its bytes again.
     """
     port, crossing = ledger.ports[name], _Crossing(ledger, direction)
     shared = crossing.shared
@@ -294,9 +290,8 @@ def _without(found: Mapping[str, Crossed], count: float) -> dict[str, Crossed]:
 
 
 def inside(ledger: Ledger, direction: Direction, claimed: str = "") -> dict[str, Crossed]:
-    """Return what crossed ports that lead to containers and guests, without ``claimed``.
-
-    For a tunnel, return the traffic that no other way out of the host shows.
+    """Return the traffic of ports that lead to containers and guests, without ``claimed``. For a
+    tunnel, return the traffic that no egress port of the host shows.
     """
     shown = sum(way.bytes or 0.0 for way in everywhere(ledger, direction).values())
     found: dict[str, Crossed] = {}
@@ -308,10 +303,9 @@ def inside(ledger: Ledger, direction: Direction, claimed: str = "") -> dict[str,
 
 
 def _rest(crossing: _Crossing, base: str, users: Sequence[str]) -> Crossed | None:
-    """Return what others moved through the port ``base``, which ``users`` share with them.
-
-    None if a user's bytes are not known, since nothing separates them. If no counter shows the
-    RDMA of ``users``, only the kernel's bytes are known to belong to others.
+    """Return the bytes that others moved through the port ``base``, which ``users`` share with
+    them. None if a user's bytes are unknown, because they cannot be separated. If no counter shows
+    the RDMA of ``users``, only the kernel's bytes are known to belong to others.
     """
     whole, own = crossing.at(base), [crossing.at(one) for one in users]
     below = {one for user in users for one in bottoms(crossing.ledger, user)}
@@ -326,7 +320,7 @@ def _rest(crossing: _Crossing, base: str, users: Sequence[str]) -> Crossed | Non
 
 
 def _members(ledger: Ledger, names: Iterable[str]) -> list[str]:
-    """Return the lowest ports below those of ``names`` that own what is below them."""
+    """Return the lowest ports below those ``names`` that own the ports below them."""
     owners = [name for name in names if owns_what_is_below(ledger.ports[name].nic)]
     below = _beneath_all(ledger, owners)
     return [name for name, port in ledger.ports.items() if name in below and not port.nic.lower]
@@ -338,7 +332,7 @@ def _beneath_all(ledger: Ledger, names: Iterable[str]) -> set[str]:
 
 
 def everywhere(ledger: Ledger, direction: Direction) -> dict[str, Crossed]:
-    """Return what crossed each way out of the host."""
+    """Return the traffic of each egress port of the host."""
     crossing = _Crossing(ledger, direction)
     found = {name: crossing.at(name) for name in tops(ledger, crossing.shared)}
     return {

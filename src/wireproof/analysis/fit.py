@@ -1,5 +1,5 @@
 """Fit lines through time against size (start, gap, switch point), and levels through a series, with
-the places where they break.
+their break points.
 """
 
 import math
@@ -12,9 +12,9 @@ from wireproof.analysis.interval import Floats
 from wireproof.model.history import FEWEST
 
 # --- Lines through time against size. LogGP (Alexandrov et al. 1995) models t(s) = start + gap s.
-# Where the library changes from eager to rendezvous the line breaks, and one line across the break
-# would describe neither side (netgauge's warning). Errors are weighted relatively: a sweep spans
-# four orders of magnitude and every size is known to about the same share.
+# The line breaks if the library changes from eager to rendezvous, and a single line across the
+# break would describe neither side (netgauge's warning). Errors are relative, because a sweep spans
+# four orders of magnitude and every size has about the same relative accuracy.
 
 _MIN_SIDE = 3
 # a break must change the time at the next size by at least this share of the lower line's
@@ -42,7 +42,7 @@ class CurveFit(msgspec.Struct, frozen=True):
     ``next_bytes``: the size after it.
 
     ``start_ns`` is the lower line's, ``gap_ns_per_byte`` the upper line's: latency of small
-    messages, pace of large ones.
+    messages, time per byte of large ones.
     """
 
     lines: tuple[FittedLine, ...]
@@ -77,7 +77,7 @@ def fit_sizes(times_ns: Mapping[int, float]) -> CurveFit | None:
 def fit_with_break(times_ns: Mapping[int, float], eager_limit_bytes: int | None) -> CurveFit | None:
     """Fit like ``fit_sizes``, with the break after a known size (None: no break).
 
-    None also if fewer than 2 sizes are on a side of it.
+    Also None if there are fewer than 2 sizes on a side of it.
     """
     sizes = np.asarray(sorted(times_ns), dtype=np.float64)
     times = np.asarray([times_ns[int(size)] for size in sizes], dtype=np.float64)
@@ -99,7 +99,7 @@ def _broken(sizes: Floats, times: Floats, whole: FittedLine, cut: int | None) ->
 
 
 def _line(sizes: Floats, times: Floats) -> FittedLine:
-    """Least squares of relative errors: minimise sum ((start + gap s - t) / t)^2."""
+    """Fit by least squares of relative errors: minimise sum ((start + gap s - t) / t)^2."""
     weighted = np.stack([1.0 / times, sizes / times], axis=1)
     (start, gap), *_ = np.linalg.lstsq(weighted, np.ones_like(times), rcond=None)
     error = weighted @ np.asarray([start, gap]) - 1.0
@@ -123,7 +123,7 @@ def _best_break(sizes: Floats, times: Floats, whole: FittedLine) -> int | None:
     return best
 
 
-# --- Where a series changes its level: binary segmentation with a permutation test.
+# --- Changes of level in a series: binary segmentation with a permutation test.
 #
 # The statistic is the largest weighted difference of the mean ranks before and after a place
 # (Pettitt, Applied Statistics 28, 1979; weighted as in Csorgo and Horvath, Limit Theorems in
@@ -131,12 +131,11 @@ def _best_break(sizes: Floats, times: Floats, whole: FittedLine) -> int | None:
 # independent values without a change shows one with probability ``alpha``, whatever its
 # distribution. The position of the change minimises the squared deviations of the values without
 # their extremes.
-#
-# Fewer than sixteen values have too few orders for that test. Two or more on either side are
-# compared by Student's t, which assumes normal noise: such a change is marked ``few``.
+# Fewer than sixteen values have too few orders for that test. Then two or more on either side are
+# compared by Student's t, which assumes normal noise, and the change is marked ``few``.
 
 LEAST = 4
-"""Minimum values on either side of a change found by ranks."""
+"""Minimum number of values on either side of a change found by ranks."""
 _MANY = 16
 _BLOCKS = (99, 400, 1500)
 """Numbers of random orders, in blocks drawn one after the other."""
@@ -188,8 +187,8 @@ def _segments(x: Floats, first: int, alpha: float, rng: np.random.Generator) -> 
 def _p(ranks: Floats, height: float, alpha: float, rng: np.random.Generator) -> float:
     """Return p from random orders.
 
-    Counting stops as soon as too many orders for ``alpha`` are as far apart: without a change, a
-    few dozen orders suffice.
+    Counting stops as soon as too many orders for ``alpha`` have as large a difference: without a
+    change, a few dozen orders suffice.
     """
     above = 0
     for count in _BLOCKS:

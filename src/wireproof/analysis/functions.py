@@ -1,8 +1,9 @@
 """Find the functions of one physical port, whose counters include the bytes of all functions. Pure.
 
-The kernel shows that two functions share a port (a virtual function names its adapter), or the
-counters do: the physical counters of ports of one adapter rise alike, by what these functions moved
-together. Names and numbers of an adapter alone prove nothing: two ports of a card share these too.
+The kernel shows that two functions share a port (a virtual function refers to its adapter), or the
+counters show it: the physical counters of ports of one adapter rise equally, by the total of these
+functions' bytes. Names and numbers of an adapter alone prove nothing: two ports of a card also
+share these.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ from wireproof.model.traffic import (
 _ALIKE, _ALIKE_UNSEEN, FRAMES = 0.01, 0.001, 2000.0
 """Tolerance between readings of one register: a share, and the bytes of a few frames."""
 _ITS_OWN, _TOGETHER = 0.75, (0.5, 1.5)
-"""Shares of a port's register: what its function moved if it is the only one, and what several
-functions moved together.
+"""Shares of a port's register: the bytes of its function if it is the only one, and the total of
+several functions.
 """
 HELD = 0.9
 
@@ -38,9 +39,9 @@ HELD = 0.9
 class SharedPorts(msgspec.Struct, frozen=True):
     """``holder``: function -> the port whose counters also include its bytes.
 
-    ``doubtful``: holders of ports that may be separate, because what each moved is not counted.
-    ``shown``: ports whose own counters are those of a physical port. ``below``: virtual function ->
-    its physical port, or those of its bond, also if they lack its bytes.
+    ``doubtful``: holders of ports that may be separate, because the bytes of each function are not
+    counted. ``shown``: ports whose counters are those of a physical port. ``below``: virtual
+    function -> its physical port, or those of its bond, even if they lack its bytes.
     """
 
     holder: Mapping[str, str]
@@ -64,8 +65,8 @@ def is_real(port: PortLedger) -> bool:
 def shows_presence(port: PortLedger) -> bool:
     """Return whether bytes counted by the kernel certainly crossed this port.
 
-    For an adapter with an unknown driver this holds if it has no RDMA device. Uncounted bytes may
-    have crossed as well, and how late it counts is not known.
+    For an adapter with an unknown driver this is true if it has no RDMA device. Uncounted bytes may
+    also have crossed, and its refresh delay is unknown.
     """
     nic = port.nic
     plain = nic.kind == "ethernet" and nic.rdma is None and bool(nic.driver) and not nic.lower
@@ -97,8 +98,8 @@ def shared_ports(ledger: Ledger) -> SharedPorts:
 def _partitions(
     functions: Iterable[_Function], owner: Mapping[str, str]
 ) -> tuple[dict[str, str], set[str]]:
-    """Map functions that show the same physical port to a bond's member, else to the one that moved
-    most; also return doubtful ones.
+    """Map functions that show the same physical port to a bond's member, else to the function with
+    the most bytes; also return doubtful ones.
 
     ``owner``: port -> the bond that owns it.
     """
@@ -118,7 +119,7 @@ def _partitions(
 
 
 class _Function:
-    """A port of an adapter, with what the counters of its physical port show."""
+    """A port of an adapter, with the counters of its physical port."""
 
     def __init__(self, port: PortLedger) -> None:
         self.port = port
@@ -127,7 +128,8 @@ class _Function:
         self.shows_port = None not in self.whole.values()
 
     def all_bytes(self, way: Direction) -> float | None:
-        """Return the bytes by a counter of the physical port, or by another of all carriers."""
+        """Return the bytes from a counter of the physical port, or from another counter of all
+        carriers."""
         known = self.whole[way]
         return _whole(self.port, way, "function") if known is None else known
 
@@ -163,8 +165,8 @@ def _owned(ledger: Ledger, name: str) -> list[str]:
 def _physical(
     function: _Function, functions: Sequence[_Function], owner: Mapping[str, str]
 ) -> list[_Function]:
-    """Return the physical port of a virtual function first, then the others of its bond, whose
-    every member the function may use.
+    """Return the physical port of a virtual function first, then the other members of its bond, all
+    of which the function may use.
 
     Empty if two ports have that PCI address.
     """
@@ -191,7 +193,7 @@ def _alike(functions: Iterable[_Function], owner: Mapping[str, str]) -> Iterator
     """Yield groups of Ethernet ports of one adapter whose physical counters rose alike.
 
     Members of bonds are separate ports, each of which may be a function beside others. InfiniBand
-    ports are separate, too: their functions have separate counters.
+    ports are also separate, because their functions have separate counters.
     """
     shown = [one for one in functions if one.shows_port and one.nic.kind == "ethernet"]
     left = sorted(shown, key=lambda one: one.nic.name not in owner)
@@ -228,9 +230,8 @@ def _rose_alike(one: _Function, other: _Function, tolerance: float) -> bool:
 
 
 def _is_one_port(group: Sequence[_Function]) -> bool | None:
-    """Return whether ports whose physical counters rose alike are one port.
-
-    They are if together they moved what each of them shows. None if that is not counted.
+    """Return whether ports whose physical counters rose equally are one port. They are if the bytes
+    that they moved together match the count of each. None if these bytes are not counted.
     """
     way = max(DIRECTIONS, key=lambda one: group[0].whole[one] or 0.0)
     whole, own = group[0].whole[way] or 0.0, [one.own(way) for one in group]

@@ -23,7 +23,7 @@ _Z95 = 1.959963984540054
 _DEPENDENT = 0.3
 _UNSTABLE = 0.10
 _MODE_SHARE = 0.15  # a mode contains at least this share of the samples
-_MODE_DISTANCE = 0.10  # and is at least this far from the other, relative to the median
+_MODE_DISTANCE = 0.10  # and is at least this far from the other mode, relative to the median
 _MODE_CLEAR = 4.0  # and the gap is this many times the spread within the modes
 
 
@@ -54,8 +54,9 @@ def estimate(values: Sequence[float] | Floats, *, unstable_above: float = _UNSTA
     """Return the median of ``values`` (ns, in the order of measurement) with its interval and
     label.
 
-    Below 6 samples no 95 % interval exists: the whole range is given and the label is ``unstable``.
-    Raises ValueError if the sample is empty or has a value that is not finite and positive.
+    Below 6 samples no 95 % interval exists: the interval is the whole range and the label is
+    ``unstable``. Raises ValueError if the sample is empty or has a value that is not finite and
+    positive.
     """
     x = np.asarray(values, dtype=np.float64)
     if x.size == 0:
@@ -158,9 +159,8 @@ def _drawn(groups: list[Floats], rng: np.random.Generator) -> Floats:
 
 
 def median_draws(launches: Sequence[Sequence[float]], *, seed: int = 0) -> Floats:
-    """Return medians that other launches might have given, one for each draw of the bootstrap.
-
-    A value computed from several such medians gets its interval from the draws. Raises ValueError
+    """Return medians that other launches might have had, one for each draw of the bootstrap. A
+    value computed from several of these medians gets its interval from the draws. Raises ValueError
     without samples.
     """
     return _drawn(_groups(launches), np.random.default_rng(seed))
@@ -199,10 +199,8 @@ def shift(values: Sequence[float] | Floats, alpha: float) -> Interval:
 
 @lru_cache(maxsize=256)
 def _cut(n: int, alpha: float) -> int:
-    """Return how many of the outermost averages lie outside on each side.
-
-    The largest k with 2 P(T < k) <= alpha, T the signed-rank statistic of n values without an
-    effect.
+    """Return the number of outermost averages that lie outside on each side: the largest k with 2
+    P(T < k) <= alpha, T the signed-rank statistic of n values without an effect.
     """
     if n > _EXACT:
         spread = math.sqrt(n * (n + 1) * (2 * n + 1) / 24.0)
@@ -224,8 +222,8 @@ def _below(n: int) -> Floats:
 
 
 def above(values: Sequence[float] | Floats, at: float) -> float:
-    """Return p of the one-sided test that the centre of ``values`` is at most ``at``: small if it
-    is above.
+    """Return p of the one-sided test that the centre of ``values`` is at most ``at``: small if the
+    centre is above.
 
     1 without values. The statistic is the number of Walsh averages above ``at`` (Hollander and
     Wolfe, 3.1); averages equal to ``at`` count against it.

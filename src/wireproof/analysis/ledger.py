@@ -1,6 +1,5 @@
-"""Build the byte ledger of one host: what crossed each port, by carrier, level and quality. Pure.
-
-The driver decides what is read (``analysis.catalogue``), never the user's claim.
+"""Build the byte ledger of one host: the traffic of each port, by carrier, level and quality. Pure.
+The driver determines the counters that are read (``analysis.catalogue``), never the user's claim.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +24,7 @@ from wireproof.model.traffic import (
 )
 
 STANDS_AT_0 = "shows 0 although other counters of the port moved"
-"""Remark on a register of a physical port that never counted, on a port in use."""
+"""Remark on a register of a physical port that always reads 0 although the port is in use."""
 
 _LATE_SHARE = 50.0
 """If the interval is this many times a counter's refresh, the count is accurate to 2 %."""
@@ -51,7 +50,7 @@ _KERNEL = CounterRow(
 
 
 class HostPorts:
-    """The ports of one host with their counters; made once and used for every interval.
+    """The ports of one host with their counters; created once and used for every interval.
 
     ``moved``: counters that moved at any time of the run; None: not known.
     """
@@ -76,7 +75,7 @@ class HostPorts:
         ]
 
     def ledger(self, changes: Changes) -> Ledger:
-        """Return what crossed each port in the interval of ``changes``."""
+        """Return the traffic of each port in the interval of ``changes``."""
         ports = {port.nic.name: port.read(changes) for port in self._ports}
         return Ledger(host=self.host, interval_ns=changes.interval_ns, ports=ports)
 
@@ -85,8 +84,8 @@ class HostPorts:
 class _Slot:
     """One row of the catalogue with the names of this port's counters.
 
-    ``back``: those of the other direction. ``turned``: those of bytes that the adapter's switch
-    turned round, in both directions.
+    ``back``: counters of the other direction. ``turned``: counters of bytes that the adapter's
+    switch returned, in both directions.
     """
 
     row: CounterRow
@@ -97,7 +96,7 @@ class _Slot:
 
 
 class _CountedPort:
-    """One port, ready to be read."""
+    """One port with its counters."""
 
     def __init__(
         self,
@@ -133,7 +132,7 @@ class _CountedPort:
         return PortLedger(nic=self.nic, tx=tx, rx=rx, known=self._known_family)
 
     def _whole(self, direction: Direction, changes: Changes) -> list[LedgerEntry]:
-        """Return the entries of one direction, with entries for what passes uncounted."""
+        """Return the entries of one direction, with entries for uncounted traffic."""
         found = [*self._entries(direction, changes), *self._unread]
         if self.nic.rdma is not None and all(entry.carrier == "kernel" for entry in found):
             found.append(_uncounted("rdma", "no counter for its RDMA exists"))
@@ -143,7 +142,8 @@ class _CountedPort:
         """Return the first readable row of each carrier and level, late and up-to-date rows
         separately.
 
-        If none is readable, the first unreadable row; of lower bounds the highest.
+        If none is readable, return the first unreadable row; among lower bounds, return the
+        highest.
         """
         found: dict[tuple[str, str, bool], LedgerEntry] = {}
         for slot in self._slots[direction]:
@@ -185,13 +185,13 @@ class _CountedPort:
         lost = self._lost(slot, rises, changes)
         stuck = _is_stuck(_count(rises) * slot.row.unit, packets)
         if lost or stuck:
-            remark = lost or f"{packets:.0f} packets were counted, and no bytes of them"
+            remark = lost or f"{packets:.0f} packets were counted, but none of their bytes"
             pegged = stuck or lost == "saturated"
             return _unknown(slot.row, list(rises), packets, remark, pegged=pegged)
         return _on_wire(self._known(slot.row, rises, packets, changes), slot, changes)
 
     def _lost(self, slot: _Slot, rises: Mapping[str, Rise], changes: Changes) -> str:
-        """Return why the counters say nothing, or ""."""
+        """Return why the counters prove nothing, or ""."""
         if self._foreign and not slot.names[0].startswith("net/"):
             return _FOREIGN
         if slot.row.pegs and any(slot.row.is_pegged(changes.last(name) or 0) for name in rises):
@@ -208,7 +208,7 @@ class _CountedPort:
         late = _is_late(refresh, changes)
         quality, remark = self._quality(row, rises, late=late)
         if row.stops and (self._whole_run_known or not late) and self._stand_still(changes):
-            quality, remark = "lower-bound", f"nothing of the port moved, as with {row.stops}"
+            quality, remark = "lower-bound", f"no counter of the port moved, as with {row.stops}"
         return LedgerEntry(
             carrier=row.carrier,
             level=row.level,
@@ -224,8 +224,8 @@ class _CountedPort:
         )
 
     def _stand_still(self, changes: Changes) -> bool:
-        """Return whether no counter that a setting stops together moved, in this interval or over
-        the run.
+        """Return whether none of the counters that one setting stops moved, in this interval or
+        over the run.
         """
         return bool(self._stoppable) and not any(changes.rise(one).count for one in self._stoppable)
 
@@ -252,9 +252,8 @@ def _is_better(entry: LedgerEntry, known: LedgerEntry | None) -> bool:
 
 
 def _on_wire(entry: LedgerEntry, slot: _Slot, changes: Changes) -> LedgerEntry:
-    """Subtract the bytes that the adapter's switch certainly turned round.
-
-    These are the turned bytes of both directions beyond what the other direction can account for.
+    """Subtract the bytes that the adapter's switch certainly returned. These are the returned bytes
+    of both directions beyond the count of the other direction.
     """
     if not slot.turned:  # as with most adapters
         return entry
@@ -269,7 +268,7 @@ def _on_wire(entry: LedgerEntry, slot: _Slot, changes: Changes) -> LedgerEntry:
         bytes=left,
         packets=None,
         peak_bytes_per_s=None if peak is None else peak * left / seen,
-        remark="the adapter's switch looped a part of it back",
+        remark="the adapter's switch returned a part of it",
     )
 
 
@@ -296,18 +295,19 @@ def _is_stuck(count: float, packets: float | None) -> bool:
 def _is_a_jump(peak: float, count: float, refresh_ms: float) -> bool:
     """Return whether a peak rate would move more than ``count`` between two refreshes.
 
-    The counter then rose at once by all bytes since its last refresh.
+    Then the counter rose at once by all bytes since its last refresh.
     """
     return refresh_ms > AT_ONCE_MS and peak * refresh_ms / 1e3 > _JUMP * count
 
 
 def _is_late(refresh_ms: float, changes: Changes) -> bool:
-    """Return whether the counter may include bytes from before the interval, or lack the last."""
+    """Return whether the counter may include bytes from before the interval, or lack the last
+    bytes."""
     return refresh_ms > changes.settled_ms and refresh_ms * 1e6 * _LATE_SHARE > changes.interval_ns
 
 
 def _stood_still(names: Sequence[str], changes: Changes) -> bool:
-    """Return whether these counters exist, none rose, and the kernel's cache had expired."""
+    """Return whether these counters exist, did not rise, and the kernel's cache had expired."""
     return not _is_late(AT_ONCE_MS, changes) and all(
         (rise := changes.rise(name)).count == 0 and rise.remark != SILENT for name in names
     )

@@ -53,7 +53,7 @@ def times_per_operation(
     """
     if not block_batches or sum(block_batches) != times.size or min(block_batches) < 1:
         return times
-    if len(set(block_batches)) == 1:  # all at once
+    if len(set(block_batches)) == 1:  # convert all batches at once
         return np.asarray(value_of(times.reshape(len(block_batches), -1), axis=1), dtype=np.float64)
     edges = np.cumsum(np.asarray(block_batches))[:-1]
     return np.asarray([float(value_of(part)) for part in np.split(times, edges)], dtype=np.float64)
@@ -79,8 +79,8 @@ def typical_times(point: PointRecord, pair: PairResult) -> Iterator[float]:
 def measure(point: PointRecord, pair: PairResult) -> Measured | None:
     """Return the pair's number, or None if nothing was timed.
 
-    The engine's own estimate is used if present; otherwise that of the blocks, or with fewer than 6
-    blocks that of the batches.
+    The engine's estimate is used if present; otherwise an estimate from the blocks, or from the
+    batches if there are fewer than 6 blocks.
     """
     found = pair.estimate or _own_estimate(point, pair)
     if found is None or not found.median_ns > 0.0:
@@ -126,7 +126,7 @@ _SWITCHES_PER_BLOCK, _STEAL_SHARE = 5, 0.02
 
 
 def busy_blocks(pair: PairResult) -> int:
-    """Return the number of blocks in which the scheduler took the processor away."""
+    """Return the number of blocks in which the scheduler preempted a process."""
     block_ns = sum(pair.batch_ns) / max(1, len(pair.sentinels))
     return sum(
         mark.involuntary_switches > _SWITCHES_PER_BLOCK or mark.steal_ns > _STEAL_SHARE * block_ns
@@ -166,7 +166,7 @@ def goodput_bytes_per_s(point: PointRecord) -> float | None:
 def filled(points: Iterable[PointRecord], attainable_bytes_per_s: float | None) -> list[Filled]:
     """Return an entry for each number of ranks per node (half of the members), in order.
 
-    Without a known limit, the best goodput of all is the limit.
+    If no limit is known, the best goodput of all entries is the limit.
     """
     rates: dict[int, dict[int, float]] = {}
     for point in points:
@@ -200,7 +200,7 @@ _RESENT = "ip/Tcp/RetransSegs"
 def metric_of(pattern: str, form: str) -> Metric:
     """Return the metric that is compared in points of this pattern."""
     name, unit, better = _what(pattern, form)
-    return Metric(name=name, unit=unit, better=better, source="wireproof's own engine")
+    return Metric(name=name, unit=unit, better=better, source="wireproof's engine")
 
 
 def _what(pattern: str, form: str) -> tuple[str, str, Better]:

@@ -22,14 +22,15 @@ from wireproof.model.traffic import DIRECTIONS, Direction, Ledger, PortLedger, W
 # --- Pauses, drops and alarms of a host's ports, by the table of the adapter. The byte ledger's
 # code also detects wraps and resets in these counters.
 
-# --- Which ports of a host can have priority flow control.
+# --- The ports of a host that can have priority flow control.
 
 
 def ports_of(nics: Sequence[Nic], named: str = "") -> list[str]:
     """Return the lowest ports below ``named`` (an interface, or rails); empty if ``named`` does not
     exist.
 
-    Without a name: the Ethernet ports with RDMA, else all with a carrier, else the virtual ones.
+    Without a name: the Ethernet ports with RDMA, else all ports with a carrier, else the virtual
+    ports.
     """
     if named:
         return list(dict.fromkeys(one for rail in rails_of(named) for one in bottom(nics, rail)))
@@ -65,8 +66,8 @@ folder is a counter of ``ethtool -S``.
 class Dropped(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A counter of lost packets.
 
-    ``proves``: at 0 it shows that nothing was lost in this direction for lack of buffers. A counter
-    that does not (a kernel's software queue) can only show losses.
+    ``proves``: a value of 0 shows that nothing was lost in this direction for lack of buffers.
+    Other counters (a kernel's software queue) can only show losses.
     """
 
     direction: Direction
@@ -82,15 +83,15 @@ class PfcFamily(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """One kind of adapter, by the driver of its interface (shell patterns, lower case).
 
     Pairs are (tx, rx). ``xoff``, ``xon``: pause frames that stop and that resume; ``frames``: both
-    together, if the driver does not separate them. ``resumes``: how often a pause ended;
-    ``toggles``: how often it began or ended. ``paused_us``: time. ``load``: traffic of a priority.
-    ``total``: PFC frames without their priority. ``lost``: RDMA packets missed or retransmitted.
-    ``link``: frames of link-level flow control. ``storms``: alarms of the adapter. ``marks``:
-    congestion notifications sent and received, packets marked (ECN).
+    together, if the driver does not separate them. ``resumes``: number of pauses that ended;
+    ``toggles``: number of times that a pause began or ended. ``paused_us``: time. ``load``: traffic
+    of a priority. ``total``: PFC frames without their priority. ``lost``: RDMA packets missed or
+    retransmitted. ``link``: frames of link-level flow control. ``storms``: alarms of the adapter.
+    ``marks``: congestion notifications sent and received, packets marked (ECN).
 
     ``shown_when_on``: pauses of a priority are listed only if its PFC is on; those of the link only
     if its flow control is on. ``unison``: priorities of one traffic class count together.
-    ``refresh_ms``: how old a value may be. ``source``: where the names are documented.
+    ``refresh_ms``: maximum age of a value. ``source``: where the names are documented.
     ``unchecked``: names that were not checked in the driver's source.
     """
 
@@ -200,7 +201,7 @@ def readings_of(watched: Watched, nics: Iterable[str]) -> list[PfcReading]:
 
 
 def statistics_of(counters: Iterable[str], nic: str) -> set[str]:
-    """Return one interface's names of ``ethtool -S`` without the trailing blanks of some
+    """Return one interface's names of ``ethtool -S`` without the trailing spaces of some
     drivers.
     """
     place = f"ethtool/{nic}/"
@@ -208,7 +209,7 @@ def statistics_of(counters: Iterable[str], nic: str) -> set[str]:
 
 
 def _spelled(counters: Iterable[str]) -> dict[str, str]:
-    """Map each name without trailing blanks to its spelling in the readings."""
+    """Map each name without trailing spaces to its spelling in the readings."""
     return {name.strip(): name for name in counters}
 
 
@@ -247,7 +248,7 @@ class _HostChanges:
         return None
 
     def _sum(self, counters: Sequence[str]) -> Count:
-        """Add up counters; a missing addend (no IPv6) counts nothing."""
+        """Add up counters; a missing one (no IPv6) counts as 0."""
         value, least, remarks = 0, False, []
         for name in counters:
             rise = self.changes.rise(name)
@@ -288,7 +289,8 @@ def _full(template: str, nic: Nic, priority: int) -> str:
 
 @functools.lru_cache(maxsize=1 << 14)
 def _filled(template: str, nic: str, device: str, port: int, priority: int) -> str:
-    """Cached: most hosts of a cluster have the same names."""
+    """Return the name with its placeholders filled in; cached, because most hosts of a cluster have
+    the same names."""
     place = template if "/" in template else f"ethtool/{{nic}}/{template}"
     return place.format(nic=nic, device=device, port=port, p=priority)
 
@@ -364,7 +366,7 @@ class _PausedPort:
         return any(self.host.changes.background(name) > 0 for name in named)
 
     def _late(self) -> str:
-        """Return how old the second reading may be if nothing waited for a refresh."""
+        """Return a sentence on the refresh interval if wireproof did not wait for a refresh."""
         refresh_ms = self.family.refresh_ms
         if refresh_ms <= self.host.changes.settled_ms:
             return ""
@@ -372,7 +374,8 @@ class _PausedPort:
 
 
 def _ends(toggles: Count | None) -> Count | None:
-    """Convert begin and end events to ends: two are one end; a single event may be a beginning."""
+    """Convert begin and end events to ends: two events are one end; a single event may be a
+    beginning."""
     if toggles is None or toggles.value is None:
         return toggles
     if toggles.value == 1:

@@ -1,7 +1,5 @@
-"""Which ports of a host are one place, and which lead out of the host. Pure.
-
-Callers that add up bytes ask here which ports stand on others or include their bytes, so that no
-byte is counted twice.
+"""Find the ports of a host that count the same bytes, and the ports that lead out of the host.
+Pure. Callers that add up bytes use these functions so that no byte is counted twice.
 """
 
 import ipaddress
@@ -23,8 +21,8 @@ def _lower(ledger: Ledger) -> dict[str, list[str]]:
 
 
 def bottoms(ledger: Ledger, name: str) -> list[str]:
-    """Return the lowest ports that ``name`` stands on and may share with others; a bond counts as
-    one port.
+    """Return the lowest ports below ``name``, which it may share with others; a bond counts as one
+    port.
     """
     found: dict[str, None] = {}
     seen = {name}
@@ -58,9 +56,7 @@ def is_exclusive(ledger: Ledger, name: str) -> bool:
 
 
 def related(ledger: Ledger, name: str) -> set[str]:
-    """Return ``name``, what it stands on and what stands on it: ports that may count the same
-    bytes.
-    """
+    """Return ``name`` and the ports below and above it, which may count the same bytes."""
     lower = _lower(ledger)
     found = {name, *beneath(name, lower)}
     return found | {one for one in ledger.ports if name in beneath(one, lower)}
@@ -77,7 +73,7 @@ def one_place(ledger: Ledger, names: Iterable[str]) -> set[str]:
     return kin
 
 
-# --- which counters include the bytes of several ports
+# --- counters that include the bytes of several ports
 
 
 def overlapping(ledger: Ledger, names: Sequence[str], shared: SharedPorts) -> list[list[str]]:
@@ -98,9 +94,8 @@ def overlapping(ledger: Ledger, names: Sequence[str], shared: SharedPorts) -> li
 def _atoms(
     name: str, names: Iterable[str], lower: Mapping[str, Sequence[str]], shared: SharedPorts
 ) -> set[str]:
-    """Return the lowest ports of ``name`` and the ports that hold their bytes.
-
-    Holders count only if they are below another of ``names``, or if the function shows the physical
+    """Return the lowest ports of ``name`` and the ports whose counters hold their bytes. These
+    holders count only if they are below another of ``names``, or if the function shows the physical
     port's counters.
     """
     found = set(_leaves(name, lower))
@@ -141,7 +136,7 @@ def _whole_bond(ledger: Ledger, name: str) -> str:
 
 
 def together(ledger: Ledger, names: Iterable[str], shared: SharedPorts) -> list[str]:
-    """Return the ports whose counters include what crossed overlapping ``names``, each byte
+    """Return the ports whose counters include the traffic of overlapping ``names``, each byte
     once.
     """
     lower = _lower(ledger)
@@ -155,11 +150,10 @@ def together(ledger: Ledger, names: Iterable[str], shared: SharedPorts) -> list[
 
 
 def tops(ledger: Ledger, shared: SharedPorts | None = None) -> list[str]:
-    """Return one port for each way out of the host.
-
-    These are real ports that no bond owns and no other port holds, and ports that own others.
-    Beside a real port, a virtual port leads to a container or guest of this host, unless it may be
-    a container's own way out. A tunnel is a way out only if there is no other.
+    """Return the egress ports of the host, one per path. These are real ports that no bond owns and
+    no other port includes, and ports that own others. If there is a real port, a virtual port leads
+    to a container or guest of this host, unless it may be a container's egress port. A tunnel is an
+    egress port only if there is no other.
     """
     held = (shared or shared_ports(ledger)).holder
     real = any(is_real(port) and not port.nic.lower for port in ledger.ports.values())
@@ -186,7 +180,7 @@ def may_lead_out(port: PortLedger) -> bool:
     """Return whether a virtual port's other end is in another namespace and it has a global
     address.
 
-    In a container such a port is the way out; in a host it leads into a container.
+    In a container, this is the egress port; in a host, it leads into a container.
     """
     kind = port.nic.link_kind or port.nic.driver
     apart = port.nic.kind == "virtual" and not port.nic.lower and not port.nic.master

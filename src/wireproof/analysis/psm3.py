@@ -1,7 +1,7 @@
 """Totals of PSM3's counters by process, host and NIC. Pure.
 
 The names are those of psm_mq.c and ips_proto.c (libfabric 1.14 to 2.6). Everything that is neither
-``shm`` nor ``self`` reached a NIC; a NIC's bytes are the sum over all ways to send.
+``shm`` nor ``self`` reached a NIC; a NIC's bytes are the sum over all send methods.
 """
 
 import re
@@ -99,7 +99,7 @@ def _mtu(one: Statistics) -> int | None:
 
 
 def counted(one: Statistics) -> Counted:
-    """Sum up one process, by path and by NIC."""
+    """Add up one process, by path and by NIC."""
     groups: dict[str, dict[str, int]] = {}
     for section in one.sections:
         if section.heading in (_SUMMARY, _TABLE):
@@ -137,7 +137,8 @@ def _of_summary(found: Mapping[str, int]) -> dict[str, Any]:
 
 
 def _of_table(found: Mapping[str, int]) -> dict[str, Any]:
-    """The table counts the messages through shared memory, but not their bytes."""
+    """Return the totals of a table, which counts messages through shared memory but not their
+    bytes."""
     sent, shm = found.get("tx_num", 0), found.get("tx_shm_num", 0)
     return {
         "sent": sent,
@@ -185,7 +186,7 @@ def unaccounted_bytes(one: Counted) -> int | None:
     """Return bytes that the summary attributes to NICs but no NIC counted, or the reverse
     (negative).
 
-    None if either is missing: a file has both only by default.
+    None if either is missing: only files with default settings contain both.
     """
     if one.nic_bytes is None or not one.nics:
         return None

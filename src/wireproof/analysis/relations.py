@@ -1,7 +1,5 @@
-"""How the ports of a host relate: which stand on others, own those below, share an RDMA device, or
-are rails of one claim. Pure.
-
-Also finds the port that a name means.
+"""Relations between the ports of a host: ports that are stacked on others, own those below, share
+an RDMA device, or are rails of one claim. Pure. It also finds the port that a name refers to.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,12 +16,12 @@ _ACCELERATED = ("mlx5_core", "mlx4_en", "mlx4_core", "mana")
 RAILS = "rails"
 """The kind of the port that represents several rails."""
 _OWNERS = ("bond", "bonding", "team", "netvsc", "failover", RAILS)
-"""Kinds that own the ports below: all bytes of the members belong to them."""
+"""Kinds that own the ports below, so that all bytes of the members belong to them."""
 _TUNNELS = (
     *("vxlan", "geneve", "wireguard", "gre", "gretap", "ip_gre", "ip6gre", "ip6gretap", "erspan"),
     *("ipip", "sit", "ip6tnl", "vti", "vti6", "gtp", "bareudp", "xfrm", "macsec", "openvswitch"),
 )
-"""Kinds and drivers of tunnels and internal ports: the kernel does not name the port below them."""
+"""Kinds and drivers of tunnels and internal ports: the kernel does not show the port below them."""
 
 
 def is_radio(nic: Nic) -> bool:
@@ -52,14 +50,15 @@ def _has_device(nic: Nic, device: str) -> bool:
 
 
 def _own_driver(nic: Nic) -> str:
-    """Return the driver of an adapter's own interface; "" for one that stands on others."""
+    """Return the driver of an adapter's interface; "" for an interface that is stacked on
+    others."""
     if nic.kind not in ("ethernet", "infiniband") or nic.lower or nic.rdma is None:
         return ""
     return nic.rdma.driver or nic.driver
 
 
 def stacks(nics: Iterable[Nic]) -> dict[str, list[str]]:
-    """Map each port to the ports directly below: as it states, as its members state, or
+    """Map each port to the ports directly below: as it reports, as its members report, or
     inferred.
     """
     listed = list(nics)
@@ -81,7 +80,7 @@ def _guessed(nic: Nic, nics: Sequence[Nic]) -> list[str]:
 
 
 def _must_share(nic: Nic, other: Nic) -> bool:
-    """Return whether ``nic`` can only stand on ``other``."""
+    """Return whether ``other`` is the only port that can be below ``nic``."""
     if nic.driver == "hv_netvsc":
         return other.driver in _ACCELERATED and other.mac == nic.mac
     if nic.kind == "virtual" and nic.rdma is not None:
@@ -92,7 +91,7 @@ def _must_share(nic: Nic, other: Nic) -> bool:
 def _is_child(nic: Nic, other: Nic) -> bool:
     """Return whether ``nic`` is an IPoIB interface for a partition key beside ``other``.
 
-    The kernel creates it on the same port and names no port below it. By default its name starts
+    The kernel creates it on the same port and shows no port below it. By default its name starts
     with the parent's name.
     """
     over_infiniband = (nic.kind, other.kind) == ("infiniband", "infiniband")
@@ -110,7 +109,7 @@ def _same_port(one: Nic, other: Nic) -> bool:
 
 
 def identities(adapter: AdapterIdentity) -> set[tuple[str, str]]:
-    """Return what identifies an adapter. A value of zeros only is not an identity."""
+    """Return the identities of an adapter. A value that consists of zeros is not an identity."""
     stated = {
         ("guid", adapter.system_guid),
         ("switch", adapter.switch_id),
@@ -126,15 +125,15 @@ def owns_what_is_below(nic: Nic) -> bool:
 
 
 def is_tunnel(nic: Nic) -> bool:
-    """Return whether its traffic leaves the host by another port that the kernel does not name.
-
-    This holds for tunnels, which encapsulate it, and for internal ports of Open vSwitch.
+    """Return whether its traffic leaves the host through another port that the kernel does not
+    show. This is true for tunnels, which encapsulate the traffic, and for internal ports of Open
+    vSwitch.
     """
     return any(word in _TUNNELS for word in f"{nic.link_kind} {nic.driver}".lower().split())
 
 
 def beneath(name: str, lower: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return everything that ``name`` stands on, at any depth, the nearest first.
+    """Return all ports below ``name``, at any depth, the nearest first.
 
     ``lower``: port -> the ports directly below it.
     """
@@ -149,11 +148,11 @@ def beneath(name: str, lower: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def port_called(nics: Iterable[Nic], name: str) -> Nic | None:
-    """Return the port that ``name`` means: an interface, or the port of an RDMA device
+    """Return the port that ``name`` refers to: an interface, or the port of an RDMA device
     (``mlx5_0:1``).
 
-    Several interfaces may use one device. A bond is meant if none of its members has another
-    device; otherwise the port that the others stand on.
+    Several interfaces may use one device. The result is the bond if none of its members has another
+    device; otherwise the port below the others.
     """
     listed = list(nics)
     own = next((nic for nic in listed if nic.name == name), None)
@@ -169,9 +168,8 @@ def port_called(nics: Iterable[Nic], name: str) -> Nic | None:
 
 
 def claimed_nic(nics: Sequence[Nic], claim: str) -> Nic | None:
-    """Return the port that ``claim`` means, None if there is none.
-
-    Without a claim, return the only port that is neither the loopback nor stands on another.
+    """Return the port that ``claim`` refers to, None if there is none. Without a claim, return the
+    only port that is neither the loopback nor stacked on another port.
     """
     if claim:
         return port_called(nics, claim)
@@ -204,12 +202,12 @@ def _is_whole_bond(
     return nic.name in using or len({known[one].driver for one in below if not lower[one]}) == 1
 
 
-# --- The rails of a host as one more port, which everything that crossed a rail has crossed. The
-# kernel does not know this port: it is a bond that the user claims and no driver creates.
+# --- The rails of a host as an additional port that includes the traffic of all rails. The kernel
+# does not know this port: it is a bond that the user claims and no driver creates.
 
 
 def rail_nics(nics: Iterable[Nic], claim: str) -> list[Nic]:
-    """Return the ports that ``claim`` names, in its order, without missing ones."""
+    """Return the ports in ``claim``, in its order, without missing ones."""
     listed, names = list(nics), rails_of(claim)
     found = (port_called(listed, name) for name in names)
     return [nic for nic in found if nic is not None]
@@ -218,7 +216,7 @@ def rail_nics(nics: Iterable[Nic], claim: str) -> list[Nic]:
 def with_rails(host: Host, claim: str) -> Host:
     """Return the host with an extra port for the claimed rails.
 
-    Unchanged if the claim names one NIC, none, or NICs that the host does not have.
+    Unchanged if the claim lists one NIC, none, or NICs that the host does not have.
     """
     if not is_several(claim):
         return host
@@ -241,12 +239,13 @@ def ledger_with_rails(ledger: Ledger, claim: str) -> Ledger:
 
 
 def are_rails(nic: Nic) -> bool:
-    """Return whether the port stands for rails."""
+    """Return whether the port represents rails."""
     return nic.link_kind == RAILS
 
 
 def is_known(nic: Nic, nics: Sequence[Nic]) -> bool:
-    """Return whether the catalogue knows the port's counters; for rails, those of each."""
+    """Return whether the catalogue contains the port's counters; for rails, the counters of
+    each."""
     if not are_rails(nic):
         return family_of(nic) is not None
     return all(family_of(one) is not None for one in nics if one.name in nic.lower)

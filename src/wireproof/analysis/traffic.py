@@ -1,5 +1,6 @@
-"""Build the byte ledger of a host from readings of its counters, whoever made the traffic: for the
-points of our runs, and for a watched command with its peak rates and troubles. Pure.
+"""Build the byte ledger of a host from readings of its counters, whatever the origin of the
+traffic: for the points of wireproof's runs, and for a watched command with its peak rates and
+troubles. Pure.
 """
 
 import re
@@ -35,8 +36,8 @@ _CHATTER_PER_S = (50, 100_000)
 
 
 def speed_of(nic: Nic) -> float | None:
-    """Return the line rate that the NIC states in bits/s: the RDMA port's rate, else the
-    interface's speed (drivers state -1 if it is unknown).
+    """Return the line rate that the NIC reports in bits/s: the RDMA port's rate, else the
+    interface's speed (drivers report -1 if it is unknown).
     """
     found = _RATE.match(nic.rdma.rate) if nic.rdma and not nic.rdma.in_software else None
     if found and float(found.group(1)) > 0:
@@ -45,8 +46,8 @@ def speed_of(nic: Nic) -> float | None:
 
 
 def host_traffic(watched: Watched) -> HostTraffic:
-    """Return one host's traffic between ``before`` and ``after``; with ``error`` if there are no
-    readings.
+    """Return one host's traffic between ``before`` and ``after``; with ``error`` set if there are
+    no readings.
     """
     about, start, before, after = watched.about, watched.start, watched.before, watched.after
     if watched.error or about is None or start is None or before is None or after is None:
@@ -80,9 +81,8 @@ def host_traffic(watched: Watched) -> HostTraffic:
 
 
 def goes_on(watched: Watched) -> bool:
-    """Return whether a counter moved after the command as it did not before it.
-
-    It is late, or a flow of others goes on: only one more reading shows which.
+    """Return whether a counter moved after the command but not before it. The counter is late, or
+    another flow continues: only another reading shows which.
     """
     start, before, after = watched.start, watched.before, watched.after
     if not (start and before and after and watched.aside):
@@ -143,8 +143,8 @@ def _direction(ledger: Ledger, name: str, direction: Direction) -> DirectionTraf
 
 
 def not_watched(named: Iterable[str], watched: Iterable[Watched]) -> list[str]:
-    """Return hosts that a program's output names and that no watch has as host, hostname or
-    address.
+    """Return hosts in a program's output that are not the host, hostname or address of any
+    watch.
     """
     known = {"localhost", "127.0.0.1", "::1", ""}
     for one in watched:
@@ -160,11 +160,11 @@ def _addresses(nics: Iterable[Nic]) -> Iterator[str]:
 
 
 def _is_alias(name: str, short: set[str]) -> bool:
-    """``n1.cluster`` and ``n1-ib0`` are n1, by common naming of interfaces."""
+    """Return True for names such as ``n1.cluster`` and ``n1-ib0``, which commonly mean n1."""
     return any(one and (name == one or name.startswith((f"{one}.", f"{one}-"))) for one in short)
 
 
-# --- The readings of our engine: every participating network namespace, for one point.
+# --- The readings of wireproof's engine: every participating network namespace, for one point.
 
 Ports = Mapping[int, HostPorts]
 """Ports by rank."""
@@ -175,7 +175,7 @@ def ports_of(
     foreign: Mapping[int, bool] | None = None,
     moved: Mapping[int, AbstractSet[str]] | None = None,
 ) -> dict[int, HostPorts]:
-    """Return the ports of every rank's host, ready to be read.
+    """Return the ports of every rank's host, with their counters.
 
     ``foreign``: ranks whose /sys shows another namespace. ``moved``: counters that moved during the
     run.
@@ -196,7 +196,7 @@ def moved_in(run: Run) -> dict[int, set[str]]:
     """Return the counters that moved between the idle reading before the run and its end, by reader
     rank.
 
-    Ranks whose whole run was not read are left out.
+    Ranks without readings of the whole run are left out.
     """
     found = {
         total.rank: {name for name, (first, last) in total.counters.items() if first != last}
@@ -231,7 +231,7 @@ def _namespace(host: Host) -> tuple[str, int]:
 def watch(point: PointRecord, ports: Ports, idle: Mapping[int, Idle]) -> dict[int, Ledger]:
     """Return the ledger by reader rank.
 
-    ``idle``, also by reader rank, gives the rate of other traffic.
+    ``idle``, also by reader rank, contains the rate of other traffic.
     """
     return {
         reading.rank: ports[reading.rank].ledger(WitnessChanges(reading, idle.get(reading.rank)))

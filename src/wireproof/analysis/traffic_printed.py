@@ -1,8 +1,9 @@
 """Compute the minimum number of bytes that must have left one host according to a program's printed
 rows.
 
-Only this lower bound can be compared with a port: warm-up rounds, headers and other traffic come on
-top. A printed iteration count gives it; without one, a row proves one window of messages.
+Only this lower bound can be compared with a port: warm-up rounds, headers and other traffic add to
+it. It follows from a printed iteration count; without a count, a row proves only one window of
+messages.
 """
 
 import math
@@ -21,15 +22,16 @@ MOST_HEADERS = 256
 (118), an MPI's header (64) and a separate acknowledgement of the previous message.
 """
 FRAMED = 1.08
-"""Factor for large messages: a frame of 1500 B carries 1448 B and takes 38 B more on the line."""
+"""Factor for large messages: a frame of 1500 B contains 1448 B of payload and takes 38 B more on
+the line."""
 SAME_BYTES = 0.05
 _WARMED_UP = 1.5
 """Factor on printed repetitions: IMB repeats each size a few times more before it measures."""
 
 
 class _Usual(NamedTuple):
-    """Default repetitions of a tool, timed and before the timing: for sizes below ``large`` bytes,
-    and from there on.
+    """Default repetitions of a tool, timed and untimed: for sizes below ``large`` bytes, and from
+    there on.
     """
 
     tool: str
@@ -95,8 +97,8 @@ def _bytes_of_an_iteration(series: Series, point: SeriesPoint) -> float:
 
 
 def _share_of_a_collective(series: Series, name: str) -> float:
-    """Return the minimum share of its size that some host sends: half, since two ranks may split a
-    reduction.
+    """Return the minimum share of a collective's size that at least one host sends: half, since two
+    ranks may split a reduction.
 
     IMB changes the root with each iteration: each host is the root in one of ``processes``
     iterations.
@@ -106,11 +108,10 @@ def _share_of_a_collective(series: Series, name: str) -> float:
 
 
 def _spread(series: Series) -> float | None:
-    """Return the factor between the least and the most that a host sends for a row; None if it is
-    unknown.
-
-    The most of a collective: half of its processes are on a host, and each sends its size in each
-    round of a logarithmic algorithm, or to every process on other hosts.
+    """Return the ratio of the maximum to the minimum number of bytes that a host sends for a row;
+    None if it is unknown. For the maximum of a collective, half of its processes are on a host, and
+    each sends its size in each round of a logarithmic algorithm, or to every process on other
+    hosts.
     """
     count = series.processes
     if series.traffic != "collective":
@@ -129,8 +130,8 @@ def _window(series: Series) -> int:
 def row_rate(series: Series, point: SeriesPoint) -> float | None:
     """Return the mean bytes per second that this row implies for one port in one direction.
 
-    In a ping-pong, each direction is silent half of the time, and each message has its own header.
-    Times of collectives say nothing about one port.
+    In a ping-pong, each direction is silent half of the time, and each message has a header. Times
+    of collectives prove nothing about a single port.
     """
     if series.traffic in ("collective", "atomic", "other"):
         return None
@@ -144,8 +145,8 @@ def row_rate(series: Series, point: SeriesPoint) -> float | None:
 
 
 def _slowest(series: Series, point: SeriesPoint) -> float | None:
-    """Return the minimum bytes per second of some host in a row whose time says nothing else about
-    a port.
+    """Return the minimum bytes per second of at least one host in a row whose time implies no other
+    rate of a port.
     """
     times = _times_s(point)
     if not times or row_rate(series, point) is not None:
@@ -167,7 +168,7 @@ def row_most(series: Series, point: SeriesPoint) -> float | None:
     """Return the maximum rate in bytes/s, headers included, that this row can put on a port in one
     direction.
 
-    None if its time says nothing about one port.
+    None if its time implies nothing about a single port.
     """
     rate, spread = row_rate(series, point), _spread(series)
     if series.traffic == "collective" and spread and (times := _times_s(point)):
@@ -179,7 +180,7 @@ def row_most(series: Series, point: SeriesPoint) -> float | None:
 
 
 class _PrintedRow(msgspec.Struct, frozen=True):
-    """One row: ``size`` bytes at least; ``counted``: by a printed count."""
+    """One row. ``size``: minimum number of bytes; ``counted``: it comes from a printed count."""
 
     size: float
     counted: bool
@@ -192,7 +193,7 @@ class _PrintedRow(msgspec.Struct, frozen=True):
 
     @property
     def most_bytes(self) -> float | None:
-        """Headers included; a message whose answer is awaited never shares a packet."""
+        """The maximum with headers; a message that waits for a reply never shares a packet."""
         if self.counted and self.rate is None:
             return self.repeated[1] if self.repeated else None
         if not (self.answered and self.counted and self.most and self.rate):
@@ -206,7 +207,7 @@ class _PrintedRow(msgspec.Struct, frozen=True):
 
 
 def printed(all_series: Iterable[Series], *, visible_s: float) -> Printed | None:
-    """Sum up all rows; None if no row implies any byte.
+    """Add up all rows; None if no row implies any bytes.
 
     The rate is that of the fastest row that lasted ``visible_s`` or longer (so that readings of a
     port must show it), else of the fastest row of unknown or shorter duration.
@@ -251,8 +252,8 @@ def _row(series: Series, point: SeriesPoint) -> _PrintedRow:
 def _repeated(
     series: Series, point: SeriesPoint, size: float, *, counted: bool
 ) -> tuple[float, float | None] | None:
-    """Return the minimum and maximum number of bytes of a row, the latter with headers and the
-    repetitions before the timing; None if its repetitions are unknown.
+    """Return the minimum and maximum number of bytes of a row, the latter with headers and untimed
+    repetitions; None if its repetitions are unknown.
     """
     least = most = size
     if counted:
@@ -267,9 +268,7 @@ def _repeated(
 
 
 def _usual(series: Series, size: int) -> tuple[int, int] | None:
-    """Return a tool's default repetitions, timed and before the timing; None if they are
-    unknown.
-    """
+    """Return a tool's default repetitions, timed and untimed; None if they are unknown."""
     tests = "collective" if series.traffic == "collective" else "other"
     if series.traffic in _WINDOWED and series.window:
         tests = "windows"
@@ -293,7 +292,7 @@ def _most_bytes(rows: Iterable[_PrintedRow]) -> float | None:
 
 
 def _most(rows: Iterable[_PrintedRow]) -> float | None:
-    """Return the maximum over all rows that move bytes; None if any of them has none."""
+    """Return the maximum over all rows that move bytes; None if any of them has no maximum."""
     found = [row.most for row in rows if row.size]
     known = [most for most in found if most is not None]
     return max(known) if known and len(known) == len(found) else None
@@ -331,8 +330,8 @@ def _one_end_each(all_series: list[Series]) -> list[Series]:
 
 
 def _same(one: Series, other: Series) -> bool:
-    """Return whether sizes and iterations are equal, and bytes up to what was in flight at the
-    end.
+    """Return whether sizes and iterations are equal, and the bytes differ by no more than was in
+    flight at the end.
     """
     if (one.tool, one.benchmark, one.directions) != (other.tool, other.benchmark, other.directions):
         return False
@@ -353,4 +352,4 @@ def _sentence(series: Series, claimed: float, counted: bool) -> str:
         if counted
         else "one window of messages per row, because no iterations are printed"
     )
-    return f"{series.tool} {series.benchmark}: {rows}, {how} = {claimed:.0f} B at least"
+    return f"{series.tool} {series.benchmark}: {rows}, {how} = at least {claimed:.0f} B"

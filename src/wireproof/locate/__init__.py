@@ -1,3 +1,3 @@
-"""Finds which node, port, link or switch is slow. Pure: takes samples and a fabric, returns
-culprits with their confidence.
+"""Finds slow nodes, ports, links and switches. Pure: from samples and a fabric, it returns culprits
+with their confidence.
 """

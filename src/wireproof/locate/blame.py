@@ -43,7 +43,7 @@ _KINDS: dict[type[Subject], BlameKind] = {
 
 
 def kind_of(about: Subject) -> BlameKind:
-    """Return which kind of culprit ``about`` is. Raise ValueError for a subject that cannot be a
+    """Return the kind of culprit that ``about`` is. Raise ValueError for a subject that cannot be a
     culprit.
     """
     if type(about) not in _KINDS:
@@ -73,7 +73,7 @@ def blame_of(
 ) -> Blame:
     """Build a blame from an estimate. The interval is the estimate +/- 1.96 standard errors.
 
-    ``direction`` applies to links and switches; a port has its own direction.
+    ``direction`` applies to links and switches; a port already has a direction.
     """
     slowness, error = estimate.slowness, estimate.error
     most = _SURE if stage == "confirmed" else _UNSURE
@@ -102,7 +102,7 @@ _ALIKE, _APART = 0.25, 0.02
 
 
 def distinct(blames: Sequence[Blame]) -> list[Blame]:
-    """Merge blames of the same culprit; the nodes that a path slows are joined."""
+    """Merge blames of the same culprit, and the nodes that a path slows down."""
     blame_of: dict[tuple[Subject | None, str], Blame] = {}
     for blame in blames:
         key = (blame.about, blame.direction)
@@ -182,7 +182,7 @@ def _with_paths(named: Blame, blames: Sequence[Blame], leaves: Sequence[str]) ->
 
 
 def _switches(blame: Blame) -> tuple[str, ...]:
-    """Return the switches that a link or switch culprit names."""
+    """Return the switches that are part of a link or switch culprit."""
     match blame.about:
         case Link(near=near, far=far):
             return near, far
@@ -196,7 +196,7 @@ def _is_unnamed(blame: Blame) -> bool:
 
 
 def _covers(named: Blame, path: Blame, leaves: Sequence[str]) -> bool:
-    """Return whether a named link or switch explains a path that could not be named. A switch above
+    """Return whether a known link or switch explains a path whose link is unknown. A switch above
     the leaves explains paths of about the same slowdown on any leaf.
     """
     if not isinstance(path.about, Link) or not _is_unnamed(path) or _is_unnamed(named):

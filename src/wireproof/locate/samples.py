@@ -1,5 +1,5 @@
-"""Samples of a screen as columns: which pair was measured in which round, and the result; and the
-medians of many groups of them at once.
+"""Samples of a screen as columns (pair, round and result), and the medians of many groups of
+samples at once.
 """
 
 import dataclasses
@@ -27,10 +27,10 @@ Indices = NDArray[np.intp]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Samples:
-    """``nodes`` holds N names. All columns have the same length K: ``origin`` and ``target`` are
-    indices into ``nodes`` (int32), ``round`` is the round number (int32; samples of the same round
-    ran at the same time), ``value`` is the goodput in bytes/s from origin to target, or the half
-    round trip in ns (float64, positive, finite).
+    """The columns. ``nodes`` contains N names. All columns have the same length K: ``origin`` and
+    ``target`` are indices into ``nodes`` (int32), ``round`` is the round number (int32; samples of
+    the same round ran at the same time), ``value`` is the goodput in bytes/s from origin to target,
+    or the half round trip in ns (float64, positive, finite).
 
     ``half_width``: relative half-width of each sample's interval, NaN if unknown. ``when``: start
     time of each sample in s since 1970 (or since the start of a synthetic sweep); has another
@@ -71,9 +71,9 @@ def check(samples: Samples) -> None:
     ends = np.concatenate((samples.origin, samples.target))
     if ends.size and not (int(ends.min()) >= 0 and int(ends.max()) < len(samples.nodes)):
         number, count = int(ends.max()), len(samples.nodes)
-        raise ValueError(f"a sample names node number {number}, but there are {count} nodes")
+        raise ValueError(f"a sample contains node number {number}, but there are {count} nodes")
     if np.any(samples.origin == samples.target):
-        raise ValueError("a sample pairs a node with itself")
+        raise ValueError("both ends of a sample are the same node")
     if not np.all(np.isfinite(samples.value) & (samples.value > 0.0)):
         raise ValueError("a sample's value is not positive and finite")
 
@@ -338,8 +338,8 @@ def _sound(point: PointRecord, pair: PairResult) -> Measured | None:
 
 def reasons_of(run: Run, metric: Metric = "goodput") -> dict[str, str]:
     """Return why hosts have no samples, such as ``no sample of what it sends: 7 of 7 points ended
-    with deadline``. For goodput, each direction is looked at separately. Hosts with samples are
-    left out.
+    with deadline``. For goodput, each direction is checked separately. Hosts with samples are left
+    out.
     """
     hosts = hosts_of(run)
     sends: dict[str, Counter[str]] = {host: Counter() for host in hosts.values()}

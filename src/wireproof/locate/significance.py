@@ -1,8 +1,8 @@
-"""Define what counts as slow, how certain a culprit must be, and the power of a screen: thresholds,
+"""Define slowness, the certainty that a culprit requires, and the power of a screen: thresholds,
 tail probabilities, family-wise error, the smallest slowdown that a screen can detect.
 
 Sources: Holm (1979) for the family-wise error; Wallace (1959) for Student's t as a normal deviate.
-The standard error of a median, sqrt(pi / 2) sigma / sqrt(k), holds for roughly normal samples.
+The standard error of a median, sqrt(pi / 2) sigma / sqrt(k), is valid for roughly normal samples.
 """
 
 import dataclasses
@@ -56,7 +56,7 @@ def holm(p: Floats, hypotheses: int | None = None) -> Floats:
     """Return Holm's adjusted p-values: rejecting those that are at most alpha keeps the family-wise
     error at alpha.
 
-    ``hypotheses``: size of the family if ``p`` holds only its smallest members.
+    ``hypotheses``: size of the family if ``p`` contains only its smallest members.
     """
     count = max(hypotheses or 0, p.size)
     order = np.argsort(p, kind="stable")
@@ -73,18 +73,16 @@ def as_student(z: float, freedom: float) -> float:
 
 
 def loose(hypotheses: int, alpha: float) -> float:
-    """Return the p below which one hypothesis makes a suspect. A screen may suspect more nodes than
-    it may blame: about one false suspect in three sweeps of thousands of nodes.
+    """Return the p below which one hypothesis leads to a suspect. A screen may suspect more nodes
+    than it may blame: about one false suspect in three sweeps of thousands of nodes.
     """
     return max(alpha / max(1, hypotheses), min(1e-4, 1.0 / max(1, hypotheses)))
 
 
 def at_least_half(count: int, share: float) -> float:
-    """Return the probability that at least half of ``count`` independent samples are of a kind that
-    has ``share`` of all samples.
-
-    For two samples both must be of that kind, because the faster one counts. Above 60 samples,
-    return Chernoff's bound, exp(-n KL(1/2, q)).
+    """Return the probability that at least half of ``count`` independent samples belong to a kind
+    with ``share`` of all samples. If there are two samples, both must belong to it, because the
+    faster one counts. Above 60 samples, return Chernoff's bound, exp(-n KL(1/2, q)).
     """
     if count < 1 or share >= 0.5:
         return 1.0
@@ -121,9 +119,9 @@ def detectable(
     """Return the log slowness that is detected with ``power`` if a hypothesis is rejected at ``p``:
     (z_p + z_beta) x error.
 
-    This is k >= ((z_p + z_beta) 1.2533 sigma / d)^2 solved for d, and never less than the practical
-    threshold lets through (an estimate within ``REACH`` errors). ``freedom``: degrees of freedom of
-    ``error``, which turn z_p into Student's t.
+    This is k >= ((z_p + z_beta) 1.2533 sigma / d)^2 solved for d, and never less than the minimum
+    that passes the practical threshold (an estimate within ``REACH`` errors). ``freedom``: degrees
+    of freedom of ``error``, which turn z_p into Student's t.
     """
     beyond = quantile(1.0 - power)
     return max(
@@ -180,7 +178,7 @@ def as_slowdown(metric: Metric, slowness: float) -> float:
 # The slowness of a port is the median of its k samples over all ports. Its standard error is
 # sqrt((1.2533 sigma)^2 / k + spread^2) (``median_error``). A port becomes a suspect if its normal
 # deviate exceeds the z of ``loose`` and its estimate is within ``REACH`` errors of the practical
-# threshold: the two tests that ``screen`` makes. Valid for roughly normal noise and few slow ports.
+# threshold: the two tests of ``screen``. Valid for roughly normal noise and few slow ports.
 # Tails of the noise reduce the power; use a simulation for them.
 
 MOST_ROUNDS = 2_000

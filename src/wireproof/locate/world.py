@@ -2,15 +2,15 @@
 
 All noise derives from one seed. The capacity of a port is rate x (1 - |N(0, spread)|): healthy
 ports differ a little. A sample is min(sender's tx, receiver's rx, its share of each link on its
-path) x exp(N(0, sigma)). A share ``tail_share`` of the samples is slower still, by
-1 + Exp(tail_size), because contention and disturbed machines only slow things down. A half round
-trip is the latency of the path plus that of both ends (``latency_ns`` and what faults add), with
+path) x exp(N(0, sigma)). A share ``tail_share`` of the samples is even slower, by 1 +
+Exp(tail_size), because contention and disturbed machines only cause slowdowns. A half round trip is
+the latency of the path plus the latency of both ends (``latency_ns`` and the faults' part), with
 the same noise upwards.
 
 Fabric: node n is attached to leaf n // (nodes per leaf). Each leaf has ``uplinks`` links, one to
 each of ``uplinks`` spines. ``routing`` is ``destination`` (a flow to node j takes link
 j mod uplinks), ``hash`` (a fixed random choice by (i, j)) or ``spread`` (every flow is spread over
-all links of its leaf). Flows of the same round and direction that meet on a link share it equally.
+all links of its leaf). Flows of the same round and direction share a common link equally.
 Without uplinks the fabric is non-blocking.
 """
 
@@ -37,8 +37,8 @@ class WorldFault:
     receive. ``tier``: all links between leaves. ``pair``: from node to ``other``.
 
     ``begins``, ``ends``: the part of the screen's time during which the fault is active, 0 to 1. A
-    fault that ends with the screen is active in the confirm stage too. ``period``: how often an
-    intermittent fault comes and goes during the screen (0: permanent).
+    fault that ends with the screen is also active in the confirm stage. ``period``: number of times
+    that an intermittent fault comes and goes during the screen (0: permanent).
     """
 
     kind: Literal["node", "port", "link", "switch", "tier", "pair"]
@@ -54,7 +54,7 @@ class WorldFault:
 
     @property
     def lasting(self) -> bool:
-        """Whether the fault is active all the time."""
+        """True if the fault is always active."""
         return self.begins <= 0.0 and self.ends >= 1.0 and self.period == 0
 
     def holds(self, at: Floats) -> Flags:
@@ -232,7 +232,7 @@ class World:
         return out, into
 
     def uplink_of(self, origin: Longs, target: Longs) -> Longs:
-        """Return which link of its leaf each flow takes."""
+        """Return the link of its leaf that each flow takes."""
         if self.routing == "destination":
             return np.asarray(target % self.uplinks, dtype=np.int64)
         mixed = (origin * 2654435761 + target * 40503 + self.seed * 97) & 0xFFFFFFFF
@@ -240,7 +240,7 @@ class World:
         return np.asarray(((mixed ^ (mixed >> 16)) >> 3) % self.uplinks, dtype=np.int64)
 
     def _shares(self, origin: Longs, target: Longs, turn: Longs) -> Floats:
-        """Return the share of the rate that the links between leaves leave for each flow (infinite
+        """Return the share of the rate that each flow gets on the links between leaves (infinite
         within a leaf).
         """
         a, b = self.leaf[origin], self.leaf[target]
@@ -260,7 +260,7 @@ class World:
         return share
 
     def _half_round_trip(self, a: Longs, b: Longs) -> Floats:
-        """Return the true half round trips in ns: the path plus what each end adds."""
+        """Return the true half round trips in ns: the path plus the latency of each end."""
         added = (
             np.abs(np.random.default_rng([self.seed, 8]).normal(0.0, self.spread, self.nodes))
             * self.latency_ns

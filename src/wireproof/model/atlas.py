@@ -1,4 +1,4 @@
-"""Published numbers: measurements that others have printed, with the place where they can be read.
+"""Published numbers: measurements that other people have published, each with its source.
 
 A ``Published`` value keeps the unit that its source prints; a ``Place`` uses SI base units.
 """
@@ -12,8 +12,8 @@ Trust = Literal["log", "table", "paper", "vendor"]
 ``paper``: reviewed publication; ``vendor``: statement of the manufacturer.
 """
 Pattern = Literal["pingpong", "stream", "exchange", "put", "get", "rate", "ring"]
-"""As ``Series.traffic``. A ``ring`` has one rank per node: with more, part of its traffic stays in
-memory. There are no rows for collectives.
+"""The values of ``Series.traffic``. A ``ring`` has one rank per node: with more ranks per node,
+part of its traffic stays in memory. There are no rows for collectives.
 """
 Quantity = Literal["time", "goodput"]
 
@@ -57,12 +57,12 @@ class Published(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Rows of one table.
 
     ``rows``: (message size in bytes, value in ``unit``); for a rate, size 0 marks the highest value
-    reached if the source does not print its message size. ``formula``: what the value is, as the
-    program or the source defines it. ``path``: what carried the bytes (``tcp``, ``verbs``, ``ucx``,
-    ``cxi`` ...), with the names of ``judge --path`` if they apply. ``directions``: number of
-    directions that a rate sums; 0: two for an exchange, otherwise one. ``launches``: number of runs
-    of which each value is the median. ``fault``: the source itself reports the result as faulty, so
-    it is shown but not counted.
+    reached if the source does not print its message size. ``formula``: definition of the value by
+    the program or the source. ``path``: the transport that carried the bytes (``tcp``, ``verbs``,
+    ``ucx``, ``cxi`` ...), with the names of ``judge --path`` if they apply. ``directions``: number
+    of directions that a rate sums; 0: two for an exchange, otherwise one. ``launches``: number of
+    runs of which each value is the median. ``fault``: the source itself reports the result as
+    faulty, so it is shown but not counted.
     """
 
     link: Annotated[str, msgspec.Meta(min_length=1, max_length=40)]
@@ -167,8 +167,8 @@ class Spread(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AtlasView(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof atlas`` prints. ``links``: number of sources by link; ``files``: the site's
-    files.
+    """The output of ``wireproof atlas``. ``links``: number of sources by link; ``files``: the
+    site's files.
     """
 
     series: list[Spread]

@@ -1,4 +1,4 @@
-"""Claims: what the user states about the path, against which the evidence is compared.
+"""Claims: the user's statements about the path, which are compared with the evidence.
 
 Several NICs that carry the payload together (rails) are written as one claim: ``hsn0,hsn1``.
 """
@@ -53,7 +53,7 @@ class LinkClaim(msgspec.Struct, frozen=True, kw_only=True):
     """The claimed link.
 
     ``rate_bits_per_s``: line rate of one rail after encoding; ``source``: where that rate comes
-    from. ``rails``: number of such links that carry the bytes together; ``rates``, ``kinds``: line
+    from. ``rails``: number of these links that share the bytes; ``rates``, ``kinds``: line
     rate and kind of each rail if they differ (``kind`` and ``rate_bits_per_s`` are then those of
     the fastest). ``stripes``: how many rails one flow fills: ``all`` (the user named the NICs),
     ``any`` number, or "" if the protocol decides. ``at_most``: the rate is only an upper limit, as
@@ -108,7 +108,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """What the user claims about hosts, NICs and link.
 
     ``wire`` False: the user asked for shared memory or loopback on one machine, so nothing is
-    claimed about a wire. ``played``: the counters belong to a recorded or simulated world, so no
+    claimed about a wire. ``played``: the counters come from a recorded or simulated system, so no
     number is a real measurement. ``provider``: the libfabric provider that was requested, "" for
     any.
     """
@@ -124,9 +124,8 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """The physical limits of the claimed link. ``derivation``: the arithmetic, line by line.
 
-    For a shaped link that allows bursts, ``credit_bytes``: bytes of a message after an idle period
-    that cost no time; messages smaller than ``judged_from_bytes`` are not compared with the
-    ceiling.
+    For a shaped link that allows bursts, ``credit_bytes``: bytes that pass without delay after an
+    idle period; messages smaller than ``judged_from_bytes`` are not compared with the ceiling.
     """
 
     attainable_bytes_per_s: float | None

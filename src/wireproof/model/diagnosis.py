@@ -46,7 +46,7 @@ class TransportTried(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof doctor --json`` prints. ``transports`` is empty if no transport was
+    """The output of ``wireproof doctor --json``. ``transports`` is empty if no transport was
     started.
     """
 
@@ -88,7 +88,7 @@ class Registered(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Listing(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof-engine providers`` prints. ``offers`` are in libfabric's order, best
+    """The output of ``wireproof-engine providers``. ``offers`` are in libfabric's order, best
     first.
     """
 
@@ -141,7 +141,7 @@ class ProviderChoice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProviderReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof doctor --providers --json`` prints."""
+    """The output of ``wireproof doctor --providers --json``."""
 
     libfabrics: list[LibfabricFound]
     choices: list[ProviderChoice]

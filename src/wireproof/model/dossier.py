@@ -145,9 +145,9 @@ class Dossier(msgspec.Struct, frozen=True, kw_only=True):
     """``dossier.json``.
 
     ``wireproof``: the version that judged; ``rules``: SHA-256 of the modules that judge;
-    ``program``: SHA-256 of all modules; ``platform``: what numbers are computed and printed with.
-    ``sealed``: UTC, by the clock of the machine that sealed it. ``verdict``: the verdict at that
-    time.
+    ``program``: SHA-256 of all modules; ``platform``: the software that computes and prints the
+    numbers. ``sealed``: UTC, by the clock of the machine that sealed it. ``verdict``: the verdict
+    at that time.
     """
 
     wireproof: str
@@ -175,9 +175,9 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Rejudgement(msgspec.Struct, frozen=True, kw_only=True):
-    """What the current rules conclude from the records. ``same_rules``: the rules are those of the
-    dossier, so nothing may differ. ``page``: whether the page matches the records; null if
-    another version or platform would write it differently.
+    """The conclusions that the current rules draw from the records. ``same_rules``: the rules are
+    those of the dossier, so nothing may differ. ``page``: whether the page matches the records;
+    null if another version or platform would write it differently.
     """
 
     verdict: Verdict
@@ -189,7 +189,7 @@ class Rejudgement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Verification(msgspec.Struct, frozen=True, kw_only=True):
-    """A dossier that is unchanged since it was sealed, judged again. ``verdict``: by the current
+    """A dossier that has not changed since it was sealed, judged again. ``verdict``: by the current
     rules, from the raw records. ``manifest``: SHA-256 of its manifest, which covers all files.
     """
 

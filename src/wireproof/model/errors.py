@@ -127,13 +127,13 @@ def decode_json(data: bytes | str, type_: type[T], *, times: int = 1) -> T:
     try:
         return msgspec.json.decode(data, type=type_)
     except UnicodeDecodeError as error:
-        raise msgspec.DecodeError(f"it is no UTF-8: {error.reason}") from error
+        raise msgspec.DecodeError(f"it is not UTF-8: {error.reason}") from error
     except RecursionError as error:
         raise msgspec.DecodeError("it is nested too deeply") from error
 
 
 def member_of(data: bytes, name: str, type_: type[T]) -> T:
-    """Decode one member of a JSON object, whatever the others hold. Raises like ``decode_json``."""
+    """Decode one member of a JSON object and ignore the others. Raises like ``decode_json``."""
     members = decode_json(data, dict[str, msgspec.Raw])
     if name not in members:
         raise msgspec.ValidationError(f"Object missing required field `{name}`")

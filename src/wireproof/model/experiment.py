@@ -124,7 +124,8 @@ class ValueEffect(msgspec.Struct, frozen=True, kw_only=True):
 
     ``ratio`` has the interval ``low`` to ``high``, null with too few blocks; ``base`` and
     ``other``: medians of the metric. ``more_runs``: estimated number of further runs that would
-    decide. ``paths``: the path of most runs with the base and with the value, "" if unknown.
+    decide the comparison. ``paths``: the path of most runs with the base and with the value, "" if
+    unknown.
     """
 
     value: int
@@ -154,8 +155,8 @@ class ValueEffect(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Stopping(msgspec.Struct, frozen=True, kw_only=True):
-    """Why and by which rule the trial stopped. ``alpha``: error probability over all looks and
-    comparisons together.
+    """The reason why the trial stopped, and the rule. ``alpha``: error probability over all looks
+    and comparisons together.
     """
 
     rule: str
@@ -166,7 +167,7 @@ class Stopping(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TryResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof tune try --json`` prints. ``smallest``: smaller effects count as none.
+    """The output of ``wireproof tune try --json``. ``smallest``: smaller effects count as none.
     ``kept``: index of the value that stays applied; null: the original state is restored.
     """
 
@@ -201,7 +202,7 @@ class TryResult(msgspec.Struct, frozen=True, kw_only=True):
 
 class RailNumber(msgspec.Struct, frozen=True, kw_only=True):
     """Goodput in bytes/s over one rail alone, or over all together (``rail`` is ""). ``limit``:
-    what the link of the rail can carry.
+    the maximum of the rail's link.
     """
 
     rail: str
@@ -234,7 +235,7 @@ class GainRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RailGain(ExperimentResult, frozen=True, kw_only=True):
-    """What ``wireproof measure --gain --json`` prints. ``answer``: the gain in one sentence.
+    """The output of ``wireproof measure --gain --json``. ``answer``: the gain in one sentence.
     ``told``: the variables that the launch over all rails sets. The launches differ only in the
     rails that they use.
     """

@@ -132,9 +132,9 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RailShare(msgspec.Struct, frozen=True, kw_only=True):
-    """What one rail carried at one end in one direction. ``due_bytes``: bytes due by its share of
-    the line rates; ``seen_bytes``: bytes that its counters show; ``share``: its share of what
-    all rails carried, null if unknown.
+    """The traffic of one rail at one end in one direction. ``due_bytes``: bytes expected from its
+    share of the line rates; ``seen_bytes``: bytes that its counters show; ``share``: its share of
+    the traffic of all rails, null if unknown.
     """
 
     host: str
@@ -204,7 +204,7 @@ class GroupVerdict(PointVerdict, frozen=True, kw_only=True):
     ``value``: time of one operation of the slowest rank in ns. ``limit``: the shortest time in ns
     that the wire allows for the bytes that must cross it; ``efficiency`` = limit / value, only if
     those bytes are known exactly and fill the link. ``expected_bytes`` and ``seen_bytes`` belong to
-    the node and direction that must carry most.
+    the node and direction with the most bytes to carry.
     """
 
     members: int
@@ -233,7 +233,7 @@ def rank(severity: Severity) -> int:
 
 
 def verdict_of(severities: Iterable[Severity]) -> Verdict:
-    """Return the verdict that findings of these severities lead to; ``pass`` without any."""
+    """Return the verdict for findings of these severities; ``pass`` if there are none."""
     known = set(severities)
     if "fail" in known:
         return "fail"
@@ -241,7 +241,7 @@ def verdict_of(severities: Iterable[Severity]) -> Verdict:
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """Return the verdict of several: ``fail`` if any fails, ``pass`` only if there is at least one
+    """Return the combined verdict: ``fail`` if any fails, ``pass`` only if there is at least one
     and all pass.
     """
     known = set(verdicts)
@@ -289,7 +289,7 @@ class LintFinding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LintReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof lint --json`` prints. ``errors``: files that could not be read."""
+    """The output of ``wireproof lint --json``. ``errors``: files that could not be read."""
 
     findings: list[LintFinding]
     errors: list[Problem] = msgspec.field(default_factory=list)

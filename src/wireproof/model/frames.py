@@ -216,8 +216,8 @@ class OtherInterface(BadFrame):
     def __init__(self, schema: int) -> None:
         self.schema = schema
         super().__init__(
-            f"the engine speaks interface version {schema}, this wireproof version {SCHEMA}:"
-            " install engine and Python package of the same release."
+            f"the engine uses interface version {schema}, but this wireproof uses version {SCHEMA}:"
+            " install the engine and the Python package of the same release."
         )
 
 
@@ -234,7 +234,7 @@ def decode_frame(line: bytes) -> Frame:
             f"the engine wrote a frame that cannot be read ({error}): {line[:80]!r}"
         ) from error
     if why := unsound(frame):
-        raise BadFrame(f"the engine wrote a frame with a number that cannot be: {why}.")
+        raise BadFrame(f"the engine wrote a frame with an impossible number: {why}.")
     if isinstance(frame, Open) and frame.schema != SCHEMA:
         raise OtherInterface(frame.schema)
     return frame
@@ -249,8 +249,8 @@ class FrameReader:
     """Splits a byte stream into frames. Other lines, such as an MPI library's output on stdout, go
     to ``talk``.
 
-    ``lines``: number of complete lines so far, of which ``blank`` were empty. ``torn``: what
-    followed the last newline: after a crash, the unfinished frame. It is never decoded.
+    ``lines``: number of complete lines so far, of which ``blank`` were empty. ``torn``: the bytes
+    after the last newline: after a crash, the unfinished frame. It is never decoded.
     """
 
     def __init__(self, max_line_bytes: int = MAX_LINE_BYTES) -> None:

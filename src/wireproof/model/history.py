@@ -1,5 +1,5 @@
-"""The entries of a history, what is derived from them, what its pages show, and what ``wireproof
-compare`` prints about two results.
+"""The entries of a history, the data derived from them, the content of its pages, and the output of
+``wireproof compare`` for two results.
 """
 
 from typing import Annotated, Literal
@@ -53,9 +53,9 @@ class Claimed(_NamedNumber, frozen=True, kw_only=True):
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
     """The log of another program. Its numbers are claims, so they prove nothing about a node.
 
-    ``dated``: the time of the log was ``given`` by the user, stands in the ``log``, or is the last
-    change of the ``file``. ``link``, ``path``, ``mtu``, ``pcie``: what the log is judged by, as the
-    user gave it. ``numbers``: from tables that the link does not rule out.
+    ``dated``: the time of the log was ``given`` by the user, is written in the ``log``, or is the
+    modification time of the ``file``. ``link``, ``path``, ``mtu``, ``pcie``: the user's statements
+    by which the log is judged. ``numbers``: from tables that the link does not rule out.
     """
 
     file: str
@@ -76,9 +76,9 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     ``id``: name of its folder. ``fingerprint``: equal for results that may be compared over time
     (hosts, link, transport, MPI, NICs). ``conditions``: properties that may differ between such
     results. ``nodes``: verdict on each node; ``reasons``: the sentences that say why nodes do not
-    pass, each with these nodes. ``fabric``: the result knows the switch of each node. ``imported``:
-    the entry is a log of another program; ``nodes`` and ``numbers``, which earlier versions read,
-    are then empty.
+    pass, each with its nodes. ``fabric``: the result contains the switch of each node.
+    ``imported``: the entry is a log of another program; ``nodes`` and ``numbers``, which earlier
+    versions read, are then empty.
     """
 
     id: str
@@ -104,7 +104,7 @@ class NumberChange(msgspec.Struct, frozen=True, kw_only=True):
 
     ``ratio``: performance after / before. ``p``: probability that a series without a change looks
     like this. ``changed``: conditions that differ before and after; ``nodes``: nodes that passed
-    just before the change and not just after. ``few``: there are fewer than sixteen results, and
+    just before the change but not just after it. ``few``: there are fewer than sixteen results, and
     the test used assumes normal noise.
     """
 
@@ -136,7 +136,7 @@ class Trend(_NamedNumber, frozen=True, kw_only=True):
 class Regression(msgspec.Struct, frozen=True, kw_only=True):
     """The newest result compared with the last good results of its fingerprint.
 
-    ``ratio``: its performance / theirs. A further good result lies between ``low`` and ``high``
+    ``ratio``: its performance / theirs. The next good result lies between ``low`` and ``high``
     (around 1) with 95 % probability; ``worse``: the ratio is below ``low``, and below 1 by more
     than the practical threshold.
     """
@@ -211,15 +211,15 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HostSet(msgspec.Struct, frozen=True, kw_only=True):
-    """Results that may be compared over time: the newest result and their number."""
+    """Results that may be compared over time: the newest result and the number of results."""
 
     newest: Entry
     results: int
 
 
 class SeriesLine(msgspec.Struct, frozen=True, kw_only=True):
-    """One number of one fingerprint: how many results contain it, and the newest. ``number`` is
-    taken from the newest.
+    """One number of one fingerprint: the number of results that contain it, and the newest.
+    ``number`` is taken from the newest.
     """
 
     newest: Entry

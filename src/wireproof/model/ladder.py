@@ -83,7 +83,7 @@ class MissingLayer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LayerStep(msgspec.Struct, frozen=True, kw_only=True):
-    """The step from one layer to the next higher one that takes part, in one quantity.
+    """The step from one layer to the next higher layer that is compared, in one quantity.
 
     ``ratio``: how many times longer the start of ``upper`` is, or how many times lower its rate (1:
     equal). ``difference``: ns more for ``start``, bytes/s less for rates. The intervals of all
@@ -117,7 +117,7 @@ class Hint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlannedLayer(msgspec.Struct, frozen=True, kw_only=True):
-    """What a round would run for a layer, as shell commands."""
+    """The shell commands that a round would run for a layer."""
 
     name: LayerName
     title: str
@@ -125,7 +125,7 @@ class PlannedLayer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LadderPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof ladder --dry-run --json`` prints."""
+    """The output of ``wireproof ladder --dry-run --json``."""
 
     hosts: list[str]
     rounds: int
@@ -135,7 +135,7 @@ class LadderPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ladder(ExperimentResult, frozen=True, kw_only=True):
-    """What ``wireproof ladder --json`` prints. ``smallest``: smaller losses, as a share, count as
+    """The output of ``wireproof ladder --json``. ``smallest``: smaller losses, as a share, count as
     none. ``attainable_bytes_per_s``: what the claimed link can carry, null if no link is known.
     """
 

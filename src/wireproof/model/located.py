@@ -1,5 +1,5 @@
-"""What `locate` concludes: which node, port, link or switch is slow, how certain that is, and which
-suspects were cleared.
+"""The conclusions of `locate`: which node, port, link or switch is slow, how certain that is, and
+which suspects were cleared.
 """
 
 from typing import Literal
@@ -74,19 +74,19 @@ __all__ = [
 ]
 
 ABOUT = 1.1
-"""What is detectable is only an estimate, so up to this many times the practical threshold counts
-as good enough.
+"""The detectable slowdown is only an estimate, so up to this multiple of the practical threshold
+counts as good enough.
 """
 
 Metric = Literal["goodput", "hrt"]
 """``goodput``: bytes/s in one direction; ``hrt``: half round trip in ns (no direction)."""
 BlameKind = Literal["node", "port", "link", "switch", "pair"]
 Stage = Literal["screened", "confirmed"]
-"""``screened``: found among the others; ``confirmed``: measured again alone."""
+"""``screened``: found by comparison with the others; ``confirmed``: measured again alone."""
 
 
 LIKELY = 0.9
-"""Below this confidence, another cause is as likely."""
+"""Below this confidence, another cause is equally likely."""
 
 
 OTHER_TRAFFIC = "other-traffic"
@@ -146,7 +146,7 @@ class Blame(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def excused(self) -> bool:
-        """Whether other traffic at its ports explains the slowdown: then it is not a fault."""
+        """True if other traffic at its ports explains the slowdown, which is then not a fault."""
         return bool(self.causes) and self.causes[0].code == OTHER_TRAFFIC
 
 

@@ -2,7 +2,7 @@
 
 The engine's engine/plan/patterns.def holds the same rows: ``wireproof-engine.nompi --patterns``
 prints them, and tests/contract/test_patterns.py compares the two. A row defines one operation and
-who sends what in it; docs/reference/engine-interface.md defines the patterns.
+the messages of each side in it; docs/reference/engine-interface.md defines the patterns.
 """
 
 from collections.abc import Callable, Mapping
@@ -270,15 +270,15 @@ def waits_for_each(pattern: str, form: str) -> bool:
 
 
 def crossings(pattern: str, form: str) -> int:
-    """Return how often an operation crosses the link, one crossing after the other, before it is
-    complete; 0 if operations do not wait.
+    """Return the number of consecutive crossings of the link that complete an operation; 0 if
+    operations do not wait.
     """
     return 0 if not waits_for_each(pattern, form) else 2 if is_word_atomic(pattern) else 1
 
 
 def answers(pattern: str, form: str) -> bool:
-    """Return True if each message is answered by another before the next, so no two messages share
-    a packet.
+    """Return True if each message is answered before the next is sent, so that no two messages
+    share a packet.
     """
     row, form = _in_form(pattern, form)
     return row is not None and form == "latency" and row.forms["latency"][1:] == (1, 1)

@@ -1,4 +1,5 @@
-"""Plans: what the engine is asked to measure. Pure values; see ``instrument`` for the text form."""
+"""Plans: the measurements that the engine is asked to make. Pure values; see ``instrument`` for the
+text form."""
 
 from typing import Literal
 

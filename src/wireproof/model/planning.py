@@ -1,4 +1,4 @@
-"""What ``wireproof plan`` prints about headroom, scale and validation, with bounds of numbers."""
+"""The output of ``wireproof plan`` for headroom, scale and validation, with bounds of numbers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Delay(msgspec.Struct, frozen=True, kw_only=True):
 class CableFit(msgspec.Struct, frozen=True, kw_only=True):
     """A speed and an MTU for which a configured headroom is checked. ``longest_m``: the longest
     cable that it covers, null if it covers none. ``worst_m``: the same with the interface delays
-    that the standard allows. With a cable of exactly that length the calculation gives the
+    that the standard allows. For a cable of exactly that length, the calculation results in the
     configured headroom.
     """
 
@@ -70,7 +70,7 @@ class Configured(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Pfc(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof plan pfc --json`` prints; bytes are counted at the receiving port.
+    """The output of ``wireproof plan pfc --json``; bytes are counted at the receiving port.
 
     ``headroom_bytes``: for one priority of one port. ``xon_bytes``, ``xoff_bytes``: fill level of
     that priority's buffer below which traffic resumes, and above which it is paused;
@@ -149,7 +149,7 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Scale(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof plan scale --json`` prints."""
+    """The output of ``wireproof plan scale --json``."""
 
     topology: str
     seed: int
@@ -173,7 +173,7 @@ class ScreenDesign(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Validation(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof plan validate --json`` prints.
+    """The output of ``wireproof plan validate --json``.
 
     ``least``: the design with the fewest rounds that suffices; null if no number of rounds does.
     ``check``: what ``wireproof check`` does by default, and ``enough``: whether that suffices.
@@ -205,8 +205,8 @@ class Validation(msgspec.Struct, frozen=True, kw_only=True):
 # --- Queue pairs and memory of a job, as ``wireproof plan footprint`` prints them.
 
 Unit = Literal["rank", "peer rank", "peer node"]
-"""What a part exists once for: each rank, each remote rank that a rank talks to, or each remote
-node that a node talks to.
+"""The unit that a part is counted per: each rank, each remote rank that a rank talks to, or each
+remote node that a node talks to.
 """
 Basis = Literal["source", "assumed"]
 """``source``: sizes and counts come from the library's source code. ``assumed``: bounds taken from
@@ -289,7 +289,7 @@ class QpReading(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Observed(msgspec.Struct, frozen=True, kw_only=True):
-    """What a real run used, compared with the formula; null: not observed."""
+    """The resources that a real run used, compared with the formula; null: not observed."""
 
     what: str
     qps: int
@@ -303,7 +303,7 @@ class Observed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Footprint(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof plan footprint --json`` prints. ``bytes``: resident memory that the
+    """The output of ``wireproof plan footprint --json``. ``bytes``: resident memory that the
     transport uses for messages, without the application's memory and the memory that it registers.
     """
 

@@ -1,4 +1,4 @@
-"""What PSM3 (and PSM2) reports: its identity, the settings that it uses, and its counters.
+"""Report of PSM3 (or PSM2): its identity, the settings that it uses, and its counters.
 
 Counts and bytes are as the library prints them, totals since the process began. ``line`` numbers
 count from 1 in the text that was read. ``None`` means that the text does not state it, never zero.
@@ -70,9 +70,9 @@ class Rail(msgspec.Struct, frozen=True, kw_only=True):
 class Identity(msgspec.Struct, frozen=True, kw_only=True):
     """One process according to its identify lines.
 
-    ``label``: how these lines begin (``n1:rank0``). ``hal``: ``sockets`` or ``verbs``; ``flavour``:
-    the text in parentheses after it. ``path``: ``shm`` or ``self`` for an endpoint without a NIC.
-    ``lines``: the line number for each item.
+    ``label``: the beginning of these lines (``n1:rank0``). ``hal``: ``sockets`` or ``verbs``;
+    ``flavour``: the text in parentheses after it. ``path``: ``shm`` or ``self`` for an endpoint
+    without a NIC. ``lines``: the line number for each item.
     """
 
     label: str
@@ -141,10 +141,10 @@ class Statistics(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NicCounted(msgspec.Struct, frozen=True, kw_only=True):
-    """What the library counted at one NIC: payload bytes of its messages, without headers.
+    """The library's counters for one NIC: payload bytes of its messages, without headers.
 
     ``packets``: at least this many were sent. ``again``: packets sent again. ``losses``: replies
-    that report a gap. ``late``: queries sent because an answer did not come in time. ``stalls``:
+    that report a gap. ``late``: queries sent because an answer did not arrive in time. ``stalls``:
     sends that waited for credits. ``rdma_bytes`` and ``long_bytes``: bytes of rendezvous messages,
     by RDMA and by packets.
     """

@@ -36,7 +36,7 @@ class LinkShares(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Converted(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof explain --json`` prints."""
+    """The output of ``wireproof explain --json``."""
 
     value: str
     kind: str

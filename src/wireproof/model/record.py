@@ -178,7 +178,7 @@ class Floor(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="f
 class NamespaceCounters(msgspec.Struct, frozen=True, kw_only=True):
     """Counters of one network namespace over an interval, as ``rank`` read them.
 
-    ``shared_with``: the rank whose reading is valid for this one too. ``foreign_sysfs``: /sys
+    ``shared_with``: the rank whose reading also applies to this rank. ``foreign_sysfs``: /sys
     showed another namespace, so it was not read (no InfiniBand counters).
     """
 
@@ -192,7 +192,7 @@ class NamespaceCounters(msgspec.Struct, frozen=True, kw_only=True):
 class Idle(NamespaceCounters, frozen=True, kw_only=True, tag_field="frame", tag="idle"):
     """Counter changes on one host while wireproof sent nothing.
 
-    ``standing``: values before the run of the byte counters that can be read; None for an older
+    ``standing``: values of the readable byte counters before the run; None for an older
     engine.
     """
 
@@ -248,7 +248,7 @@ class Timed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class PairResult(Timed, frozen=True, kw_only=True, gc=False):
-    """What one pair measured in one point. ``origin_waited_ns``, ``target_waited_ns``: how long the
+    """The result of one pair at one point. ``origin_waited_ns``, ``target_waited_ns``: how long the
     process of that end waited for a processor while timed.
     """
 
@@ -312,7 +312,7 @@ class GroupResult(Timed, frozen=True, kw_only=True):
 
 class QuietWindows(msgspec.Struct, frozen=True, kw_only=True):
     """Changes of counters while nothing was measured: other traffic. Those just before and just
-    after a point are added.
+    after a point are summed.
     """
 
     interval_ns: float
@@ -331,8 +331,8 @@ class Total(WitnessReading, frozen=True, kw_only=True, tag_field="frame", tag="t
     """Counters before the first point and after the last one, once every counter had settled.
 
     ``settled_ns``: how long the engine waited for counters with late refresh. For such counters,
-    the whole run is the evidence. ``tail``: that wait, and one as long after it, if a counter rose
-    in the first: only traffic of others is in both.
+    the whole run is the evidence. ``tail``: the changes in that wait and, if a counter rose in it,
+    in a second wait of the same length: both contain only other traffic.
     """
 
     settled_ns: float = 0.0
@@ -368,7 +368,8 @@ class EngineError(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", 
 
 
 class PlanRead(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="plan"):
-    """How many bytes of a paced plan rank 0 has read. It is not a measurement and is not stored."""
+    """The number of bytes of a paced plan that rank 0 has read. It is not a measurement and is not
+    stored."""
 
     read_bytes: int
 

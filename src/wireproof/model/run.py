@@ -204,8 +204,8 @@ class StoredPart(msgspec.Struct, frozen=True, kw_only=True):
     """One section of the report.
 
     ``records``: folder names of its launches, in order. ``run``: the merged run without its points
-    and facts, which are in the records. ``standing``: changes by wireproof in force on the hosts.
-    ``constants``: limits that the user set. ``screened``: slow nodes were searched for.
+    and facts, which are in the records. ``standing``: changes by wireproof that are in force on the
+    hosts. ``constants``: limits that the user set. ``screened``: slow nodes were searched for.
     ``settled``: a repeat replaces the samples that it repeats. ``statistics``: PSM3's counters,
     null if they were not requested. ``verdict``, ``nodes`` (the verdict on each) and
     ``conclusions``: as judged at that time.

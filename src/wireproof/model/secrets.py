@@ -24,7 +24,7 @@ _NAMES = (
     r"|credentials?|cookie"
 )
 _NAMED = re.compile(rf"(?i){_NAMES}")
-"""Is searched first, because most texts have none of these words."""
+"""Searched first, because most texts contain none of these words."""
 _VALUE = r"\"[^\"\n]*\"|'[^'\n]*'|[^\s,;&]+"
 _START = r"(?:(?<![^\W_])|(?-i:(?<=[a-z])(?=[A-Z])))"
 _ASSIGNED = re.compile(

@@ -1,5 +1,5 @@
-"""Requests to other benchmark programs, independent of their options; and series: what such a
-program measured and printed, with units and formula.
+"""Requests to other benchmark programs, independent of their options; and series: the results that
+these programs print, with units and formula.
 
 Times are in nanoseconds, sizes in bytes, rates in bytes per second. ``None`` means that the program
 did not print it.

@@ -53,11 +53,12 @@ class Disclosure(msgspec.Struct, frozen=True, kw_only=True):
 
 Profile = Literal["throughput", "latency", "repeatability", "power"]
 PROFILES: tuple[Profile, ...] = ("throughput", "latency", "repeatability", "power")
-"""What a machine is configured for. If authorities disagree on a value, the profile decides."""
+"""The goal that a machine is configured for. If authorities disagree on a value, the profile
+decides."""
 
 Form = Literal["text", "word", "number", "flag", "choice", "list", "cpus", "size", "present"]
 """How a text becomes a value. ``word``: its first word; ``flag``: Y/N, 1/0, on/off; ``choice``: the
-word in brackets, as in sysfs; ``list``: numbers or words separated by commas and blanks;
+word in brackets, as in sysfs; ``list``: numbers or words separated by commas and spaces;
 ``cpus``: ``0-3,8`` as a list of numbers; ``size``: bytes, with kB, K, M, G; ``present``: whether
 the file exists.
 """
@@ -80,7 +81,7 @@ class Read(_SettingData, frozen=True):
 
     ``file`` and ``command`` may contain ``*`` and, depending on the scope, ``{nic}``, ``{device}``,
     ``{port}``. ``section``: only what follows the line that begins with it. ``key``: the text after
-    ``KEY:``, ``KEY=`` or ``KEY`` and a blank. ``when``: condition for using this place.
+    ``KEY:``, ``KEY=`` or ``KEY`` and a space. ``when``: condition for using this place.
     ``statuses``: exit statuses other than 0 with which the command's output is valid. ``own``: the
     command belongs to the software that it reports on, so a host without the command does not have
     the setting; if any other command is missing, the setting is unknown. ``worst``: if ``file``
@@ -326,7 +327,7 @@ class AuditResults(Sequence[AuditResult]):
             yield from like if host is None else other.values()
 
     def statuses(self) -> Counter[Status]:
-        """Return how many results have each status."""
+        """Return the number of results with each status."""
         counts: Counter[Status] = Counter()
         known: dict[int, Counter[Status]] = {}
         for _, like, other in self._parts:
@@ -360,7 +361,7 @@ results of any hosts.
 
 
 class Audit(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof audit --json`` prints. ``skipped``: entries that cannot be used, with the
+    """The output of ``wireproof audit --json``. ``skipped``: entries that cannot be used, with the
     reason. ``against``: the reference whose values replace those of the catalogue, "" for none.
     """
 

@@ -94,13 +94,13 @@ class Knob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 class Library(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The knobs of one library.
 
-    ``id``: its name on the command line. ``prefixes``: how its variables begin. ``base``: variables
-    of every run. ``asks``: variables that make it report its settings. ``says``: kinds of lines,
-    each a regular expression with a group ``value`` and, if the line has them, ``rank``, ``owner``
-    and ``name`` (together ``owner/name``); ``rank``: how any line names its rank. ``listing``: the
-    kind of line that names every setting that was read. ``complaints``: lines that explain a failed
-    start. ``fabric``: fabric of the MPI; ``provider``: libfabric provider, without an MPI. ``mpi``:
-    the MPI families that use the library.
+    ``id``: its name on the command line. ``prefixes``: the prefixes of its variables. ``base``:
+    variables of every run. ``asks``: variables that make it report its settings. ``says``: kinds of
+    lines, each a regular expression with a group ``value`` and, if the line has them, ``rank``,
+    ``owner`` and ``name`` (together ``owner/name``); ``rank``: the pattern of the rank in any line.
+    ``listing``: the kind of line that names every setting that was read. ``complaints``: lines that
+    explain a failed start. ``fabric``: fabric of the MPI; ``provider``: libfabric provider, without
+    an MPI. ``mpi``: the MPI families that use the library.
     """
 
     id: str
@@ -235,7 +235,7 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Study(_Measured, frozen=True, kw_only=True):
-    """What ``wireproof study --json`` prints. ``configurations``: the first is the base.
+    """The output of ``wireproof study --json``. ``configurations``: the first is the base.
     ``precision``: median half-width of the effects' intervals, by pattern.
     """
 

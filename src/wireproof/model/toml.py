@@ -30,7 +30,7 @@ _TOKEN = re.compile(
     | [']{3} (?: [^']   |       ['](?![']{2}) )*+ [']{3,5}
     | ["] (?: [^"\\\n] | \\. )*+ ["]  |  ['] [^'\n]*+ [']  |  \#[^\n]*+
     | [][{}.,=\n]
-    | ["']  # one that never ends: the parser, too, gets no farther
+    | ["']  # an unterminated string: the parser also stops there
     """,
     re.DOTALL | re.VERBOSE,
 )
@@ -57,8 +57,8 @@ def read_toml(text: str, source: str, *, largest: int = LARGEST) -> dict[str, An
         )
     if line := _too_deep(text):
         raise BadInput(
-            f"{source}: line {line} is nested or dotted more than {DEEPEST} levels deep; "
-            "files for wireproof never are."
+            f"{source}: line {line} is nested or dotted more than {DEEPEST} levels deep, "
+            "which no file for wireproof needs."
         )
     try:
         return tomllib.loads(text)
@@ -74,11 +74,11 @@ _WHAT_IS_WRONG = {
     "Unterminated string": "the quote of '{key}' is not closed",
     "Invalid value": "'{key}' has no valid value: write text in quotes",
 }
-"""Messages of the standard library's parser, and the words for what people do to get them."""
+"""Messages of the standard library's parser, each with a description of the usual mistake."""
 
 
 def _not_toml(text: str, source: str, error: str) -> BadInput:
-    """Return the error for a text that the parser refuses: with its line, and the key there."""
+    """Return the error for a text that the parser refuses, with the line and its key."""
     what, _, place = error.rpartition(" (at ")
     lines = text.rstrip().split("\n")
     line = int(at[1]) if (at := re.match(r"line (\d+)", place)) else len(lines)
@@ -223,7 +223,7 @@ def _refuse_blank(row: Any) -> None:
             raise ValueError(f"'{field.encode_name}' is blank")
         if field.name == "code" and not _CODE.fullmatch(value):
             raise ValueError(
-                f"'code' is {value[:40]!r}: lower-case letters, digits and - between them"
+                f"'code' is {value[:40]!r}: use lower-case letters, digits, and - between them"
             )
 
 

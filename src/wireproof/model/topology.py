@@ -1,5 +1,5 @@
 """The lab: its topology (nodes, networks, planted faults; ``lab.topology_file`` reads and checks
-it), its state, and what its wire has counted.
+it), its state, and the counts of its wire.
 """
 
 import dataclasses
@@ -71,7 +71,7 @@ nodes would have no separate NICs.
 
 class Network(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One network, on which each node has one NIC. ``rate``: "" means not shaped, as fast as the
-    machine is.
+    machine allows.
     """
 
     name: str
@@ -157,7 +157,7 @@ _LATE_SHARE = 0.001
 
 @dataclasses.dataclass(frozen=True)
 class PortCount:
-    """What the switch counted at one port, independently of both nodes. ``tx`` leaves the node.
+    """The switch's counts for one port, independent of both nodes. ``tx`` leaves the node.
 
     Frames lost: ``lost`` by the planted loss, ``dropped`` at the tail of the switch's queue,
     ``refused`` by a NIC that is down.

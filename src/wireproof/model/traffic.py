@@ -1,5 +1,5 @@
-"""What crossed the ports of every host while a command ran, and whether it explains what the
-command printed.
+"""The traffic at the ports of every host while a command ran, and whether it explains the command's
+output.
 
 Bytes are payload and headers, as the ports count them. ``None`` means unknown, never zero.
 """
@@ -12,14 +12,14 @@ from wireproof.model.finding import Proof, Verdict
 from wireproof.model.record import Nic
 from wireproof.model.series import Reason
 
-# --- The byte ledger: what crossed each port of each host in an interval, by carrier, with the
+# --- The byte ledger: the bytes at each port of each host in an interval, by carrier, with the
 # quality of each number.
 
 Direction = Literal["tx", "rx"]
 DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
 Carrier = Literal["kernel", "rdma", "psm", "any"]
 """What carried the bytes: the kernel's TCP/UDP, RDMA, PSM, or ``any`` if the counter does not
-distinguish.
+distinguish them.
 """
 Level = Literal["wire", "function", "stack"]
 """``wire``: counted at the physical port. ``function``: counted at a virtual port of the adapter,
@@ -125,7 +125,7 @@ class Watched(msgspec.Struct, frozen=True, kw_only=True):
 
     ``peaks``: highest rate of each counter between two readings, in counts per second. ``fell``:
     counters that something reset while the command ran. ``aside``: readings in
-    the quiet time before it and since its end, which show what others moved. ``gap_s``: longest
+    the quiet time before it and since its end, which show other traffic. ``gap_s``: longest
     time between two readings. ``settled_s``: how long it waited for late counters. ``error``: why
     the host was not watched.
     """
@@ -191,7 +191,7 @@ class HostTraffic(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Traffic(msgspec.Struct, frozen=True, kw_only=True):
-    """What crossed the ports of all hosts. ``seconds``: duration of the command. ``idle_s``: how
+    """The traffic at the ports of all hosts. ``seconds``: duration of the command. ``idle_s``: how
     long the background was measured before it. ``unwatched``: hosts in the command's output
     whose ports were not read.
     """
@@ -209,11 +209,11 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Printed(msgspec.Struct, frozen=True, kw_only=True):
-    """What the command must have moved according to the numbers that it printed.
+    """The traffic that the command's printed numbers imply.
 
     ``least_bytes``: minimum number of bytes from one host, in the busier direction. ``counted``:
     derived from printed iterations, not only from one message per row. ``rate_bytes_per_s``: best
-    printed goodput in one direction; ``lasted_s``: how long that row must have taken, null if
+    printed goodput in one direction; ``lasted_s``: the minimum duration of that row, null if
     unknown. ``least_packets``: packets of messages that cannot be merged. ``bursts``: bytes and
     seconds of each row whose iterations are printed. ``most_bytes_per_s``: the maximum rate that
     any row can cause on a port in one direction, headers included; null if a row does not determine
@@ -240,7 +240,7 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TrafficVerdict(msgspec.Struct, frozen=True, kw_only=True):
-    """The verdict on a command. ``port``: the claimed port, or the one that carried most.
+    """The verdict on a command. ``port``: the claimed port, or the port with the most traffic.
     ``crossed_bytes``: bytes on that port in the busier direction. ``level``, ``quality``: of the
     evidence, in the ledger's terms.
     """

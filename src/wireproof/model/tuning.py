@@ -2,7 +2,7 @@
 the changes in force during a measurement.
 
 The request goes to ``wireproof-node tune apply`` as text (`tune.request`), and the answers come
-back as JSON lines. Nothing is written on a host before its journal holds the old values.
+back as JSON lines. Nothing is written on a host before its journal contains the old values.
 """
 
 from dataclasses import dataclass, field
@@ -217,7 +217,7 @@ class ChangeAnswer(msgspec.Struct, frozen=True, kw_only=True, tag="change", tag_
 
     @property
     def in_force(self) -> bool:
-        """True if the new value or the written file is there."""
+        """True if the new value or the written file is in place."""
         return self.state in ("applied", "already", "rewritten", "kept")
 
 

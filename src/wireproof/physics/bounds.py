@@ -1,9 +1,7 @@
-"""Compute what a link allows and what to expect from it: limits for our numbers and for those of
-other tools.
-
-Unknown properties of a link (MTU, TCP timestamps, PCIe payload size) widen the limits: the most
-favourable choice gives the ceiling, and the slowest usual choice that the numbers fit gives the
-expectation.
+"""Compute the limits of a link and the rates to expect from it, for wireproof's numbers and for
+those of other tools. Unknown properties of a link (MTU, TCP timestamps, PCIe payload size) widen
+the limits: the most favourable choice determines the ceiling, and the slowest usual choice that the
+numbers fit determines the expectation.
 """
 
 from collections.abc import Mapping
@@ -30,15 +28,15 @@ from wireproof.physics.limits import (
 from wireproof.physics.table import Table, default_table
 
 FILL_BYTES = 65_536
-"""A stream with fewer bytes in flight shows the rate of no link."""
-_FILL_SECONDS = 50e-6  # nor does a stream with less line time than this
+"""A stream with fewer bytes in flight does not show a link's rate."""
+_FILL_SECONDS = 50e-6  # nor does a stream with less transmission time than this
 WAITED_BYTES = 1 << 20
-"""A ping-pong of at least this size shows the rate of a link."""
+"""A ping-pong of at least this size shows a link's rate."""
 HANDSHAKE = 3
-"""Crossings of a rendezvous: a request, the answer (or a read of the data), and the data."""
+"""Crossings of a rendezvous: a request, the reply (or a read of the data), and the data."""
 Doubt = Literal["fail", "inconclusive", "note"]
 _NO_START = 10  # assumed start-up time of small messages in floors, if none was measured
-_ONE_FLOW = 0.4  # of the device: one pair of EFA endpoints reaches 0.47 to 0.71 (published tables)
+_ONE_FLOW = 0.4  # share of a device: one pair of EFA endpoints reaches 0.47 to 0.71 (published)
 _FIRM = 0.98  # share of a floor that does not come from literature
 _OF_BEST = 1.002
 _TRANSFER = 0.995
@@ -62,9 +60,9 @@ class CurveBounds(msgspec.Struct, frozen=True):
     """Rates in bytes/s of one direction, times in ns.
 
     ``most``: with the most favourable options. ``choices``: with each usual set of options, the
-    slowest first. ``hard``: a shorter time is a contradiction; ``doubt``: a shorter time is a
-    doubt; both are shares of the floor if that is from literature. ``slow``: the usual upper limit
-    of a small message's start.
+    slowest first. ``hard``: a shorter time is a contradiction; ``doubt``: a shorter time is
+    doubtful; both are shares of the floor if that comes from literature. ``slow``: the usual upper
+    limit of a small message's latency.
     """
 
     link: LinkClaim
@@ -82,8 +80,8 @@ class CurveBounds(msgspec.Struct, frozen=True):
         return self.link.protocol not in ("shm", "loopback")
 
     def ceiling(self, tolerance: float) -> float | None:
-        """Return the maximum that a goodput may be: ``tolerance`` above the best framing, but never
-        above the line.
+        """Return the maximum possible goodput: ``tolerance`` above the best framing, but never
+        above the line rate.
         """
         if self.most is None:
             return None
@@ -122,20 +120,20 @@ class CurveBounds(msgspec.Struct, frozen=True):
     def slow_at(self, message_bytes: int) -> float:
         """Return the usual upper limit of half a round trip of a small message in ns.
 
-        On slow links, it includes the message's time on the line, and once more for a switch that
-        stores it.
+        On slow links, it includes the transmission time of the message, and once more for a
+        store-and-forward switch.
         """
         passing = message_bytes / self.most * 1e9 if self.most else 0.0
         return self.slow + _STORED * passing
 
     def shortest(self, size: int, crossings: int = 1) -> float:
-        """Return the shortest time of a waited operation that is not a contradiction."""
+        """Return the shortest possible time of an operation that waits for its reply."""
         moved = 0.0 if self.most is None else max(0, size - self.credit) / self.most * 1e9
         return crossings * (self.hard + moved * _TRANSFER)
 
     def too_quick(self, taken: float, size: int, crossings: int = 1) -> Doubt | None:
-        """Return how certainly a waited operation cannot have crossed the link; None if it may
-        have.
+        """Return how certain it is that a waiting operation did not cross the link; None if it may
+        have crossed it.
         """
         moved = 0.0 if self.most is None else max(0, size - self.credit) / self.most * 1e9
         if taken >= crossings * (self.floor + moved) * _FIRM:
@@ -145,19 +143,20 @@ class CurveBounds(msgspec.Struct, frozen=True):
         return "inconclusive" if taken < crossings * (self.doubt + moved * _TRANSFER) else "note"
 
     def reached(self, taken: float, size: int, attainable: float, start: float | None) -> float:
-        """Return a waited operation's share of attainable, excluding its start and a rendezvous."""
+        """Return a waiting operation's share of attainable, excluding its start and a
+        rendezvous."""
         return size / (taken - spared_ns(taken, start, self.floor)) * 1e9 / attainable
 
     def tells(self, size: int, attainable: float, start: float | None) -> bool:
-        """Return whether a waited operation's transfer takes longer than its start and a rendezvous
-        may take.
+        """Return whether a waiting operation's transfer takes longer than its start and a
+        rendezvous may take.
         """
         spared = HANDSHAKE * start if start is not None else _NO_START * self.floor
         return size >= WAITED_BYTES and size / attainable * 1e9 >= spared
 
     def excuse(self, reached: float, share: float, *, one_pair: bool) -> str:
-        """Return why ``reached``, which is below ``share`` of attainable, is only a doubt; "" if it
-        is a failure.
+        """Return why ``reached``, which is below ``share`` of attainable, is only inconclusive; ""
+        if it is a failure.
         """
         if self.link.protocol == "efa" and one_pair and reached >= _ONE_FLOW:
             return "one pair of endpoints rarely fills an EFA device: measure several pairs"
@@ -172,8 +171,8 @@ class CurveBounds(msgspec.Struct, frozen=True):
 
 
 def spared_ns(taken: float, start: float | None, floor: float) -> float:
-    """Return the part of a waited operation's time that is its start and a rendezvous, at most half
-    of it.
+    """Return the part of a waiting operation's time that is its start and a rendezvous, at most
+    half of the time.
 
     ``start``: half a round trip of small messages; None: ten floors are assumed.
     """
@@ -181,8 +180,8 @@ def spared_ns(taken: float, start: float | None, floor: float) -> float:
 
 
 def expected_share(criteria: Criteria, *, both_ways: bool) -> float:
-    """Return the expected share of attainable; less if two directions at once share bus and
-    memory.
+    """Return the expected share of attainable; it is lower if two directions share bus and memory
+    at the same time.
     """
     return criteria.min_efficiency * (criteria.direction_ratio if both_ways else 1.0)
 
@@ -194,9 +193,8 @@ def any_nic_ns(table: Table | None = None) -> float:
 
 
 def fill_bytes(most: float | None, least_size: int = 0) -> int:
-    """Return the bytes in flight from which a stream shows the rate.
-
-    64 KiB, 50 us of line time, and more than a shaper's bucket.
+    """Return the number of bytes in flight from which a stream shows the rate: at least 64 KiB, 50
+    us of transmission time, and more than a shaper's bucket.
     """
     return int(max(FILL_BYTES, least_size, (most or 0.0) * _FILL_SECONDS))
 
@@ -250,7 +248,7 @@ def _bounds(link: LinkClaim, table: Table, verbs: bool, bypass: bool) -> CurveBo
 
 def _choices(link: LinkClaim, table: Table) -> tuple[Choice, ...]:
     """Return every usual combination of the unknown options by rate; equal rates are merged."""
-    # refuses an impossible claim
+    # raises an error for an impossible claim
     last = limits(link, "pingpong", "latency", 0, table).derivation[-1]
     slots = _slots(link, table)
     found: dict[float, Choice] = {}
@@ -279,13 +277,12 @@ def _slots(link: LinkClaim, table: Table) -> list[tuple[float, str, str]]:
 
 
 def _choice(link: LinkClaim, framing: Framing, slot: tuple[float, str, str], *, of: int) -> Choice:
-    """``link``: with the rails of this choice.
-
-    ``of``: number of all rails; 0 if it is not a choice.
+    """Return one choice. ``link``: with the rails of this choice. ``of``: number of all rails; 0 if
+    the number of rails is fixed.
     """
     width, slot_line, payload = slot
     rate, together = of_all_rails(link, framing.rate, width)
-    # An option of the wider of the two links does not matter.
+    # An option of the faster of the two limits (link and slot) does not matter.
     named = [framing.option if framing.rate <= width else payload]
     named += [f"{link.rails} of {of} rails"] if of else []
     lines = [framing.line, *([slot_line] if slot_line else []), *together]
@@ -296,8 +293,7 @@ def _choice(link: LinkClaim, framing: Framing, slot: tuple[float, str, str], *, 
 def _rails(link: LinkClaim) -> tuple[LinkClaim, ...]:
     """Return the link with each number of rails that one flow may use.
 
-    A flow of kernel TCP keeps to one member of a bond; RDMA libraries spread one message over all
-    rails.
+    A kernel TCP flow uses one member of a bond; RDMA libraries spread one message over all rails.
     """
     open_ = link.stripes == "any" or (link.stripes == "" and link.protocol == "tcp")
     if not open_:
@@ -320,10 +316,10 @@ def _apart(link: LinkClaim, rates: list[float]) -> tuple[LinkClaim, ...]:
     )
 
 
-# --- Check a curve of sizes against these bounds (docs/adr/0007). The rules are the same for our
-# runs and for tables of other programs. Callers pass the uncertainty: the end of a run's interval,
-# or the rounding of the last printed digit. The caller, which holds the evidence, decides how
-# severe a violation is and what excuses it.
+# --- Check a curve of sizes against these bounds (docs/adr/0007). The rules are the same for
+# wireproof's runs and for tables of other programs. Callers pass the uncertainty: the end of a
+# run's interval, or the rounding of the last printed digit. The caller, which has the evidence,
+# decides on the severity of a violation and on its excuses.
 
 FALL = 0.15
 """Share of the peak goodput by which a cache-shaped curve falls."""
@@ -334,8 +330,8 @@ def cache_fall(goodputs: Mapping[int, float]) -> tuple[int, int] | None:
     """Return (size of the peak, last size) if goodput peaks between 16 KiB and 1 MiB and ends over
     15 % lower.
 
-    Copies through a cache have this shape. The fall must last to the end of the curve, or one noisy
-    point would make a wire look like a cache.
+    Copies through a cache have this shape. The fall must last to the end of the curve; otherwise,
+    one noisy point would make a wire look like a cache.
     """
     if len(goodputs) < 3:
         return None
@@ -345,8 +341,8 @@ def cache_fall(goodputs: Mapping[int, float]) -> tuple[int, int] | None:
 
 
 def held_goodput(goodput: float, run: int, credit: int) -> float:
-    """Return ``goodput`` without the ``credit`` bytes that a lab's shaper passes free in each
-    ``run`` bytes.
+    """Return ``goodput`` without the ``credit`` bytes that a lab's shaper passes without delay in
+    each ``run`` bytes.
 
     A real link has no credit, and its goodput is returned unchanged.
     """

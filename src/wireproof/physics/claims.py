@@ -1,4 +1,4 @@
-"""Parse ``--link KIND[:GBPS]`` and ``--path`` into a claim, or refuse them with one sentence."""
+"""Parse ``--link KIND[:GBPS]`` and ``--path`` into a claim, or reject them with one sentence."""
 
 import difflib
 import re
@@ -21,7 +21,7 @@ FAMILIES = (
     "ipofabric",
     "psm3",
 )
-"""Kinds that imply no rate; ``ethernet:25`` or ``infiniband:200`` states it."""
+"""Kinds that imply no rate; ``ethernet:25`` or ``infiniband:200`` includes it."""
 
 _PROTOCOLS: dict[str, Protocol] = {
     "ethernet": "tcp",
@@ -52,8 +52,8 @@ PATHS = (
     "ofi",
     "shm",
 )
-"""Values of ``path``. ``ucx`` and ``ofi`` select the transport themselves, so they decide
-nothing.
+"""Values of ``path``. ``ucx`` and ``ofi`` select the transport at run time, so they do not
+determine it.
 """
 
 _ETHERNET = ("tcp", "rocev2", "iwarp", "psm3", "efa", "slingshot")
@@ -73,7 +73,7 @@ _FITS: dict[Protocol, tuple[str, ...]] = {
 }
 
 _OWN_PROTOCOL: dict[str, Protocol] = {"psm3": "psm3", "efa": "efa", "iwarp": "iwarp"}
-"""Paths with a framing of their own over any Ethernet."""
+"""Paths with a special framing over any Ethernet."""
 
 # nominal and data rates in Gb/s, as usually given for 4 lanes
 _INFINIBAND = {
@@ -127,11 +127,11 @@ def claim_from_text(
     of ``link_names()``.
 
     Without a rate, a family has only a floor. A rate that no port has (``infiniband:3200``) or a
-    number (``4xndr400``, ``2 x edr``) means rails that carry one flow. ``path`` names what carries
+    number (``4xndr400``, ``2 x edr``) means rails that carry one flow. ``path`` is the transport of
     the bytes over the link: ``tcp`` over ``edr`` is IPoIB, ``psm3`` over ``ethernet`` is PSM3 over
     RoCE. ``mtu`` is in bytes; ``pcie`` is written like ``gen3 x16``. Raises PhysicsError, in one
     sentence, for an unknown kind or path, an impossible rate, number of rails, MTU or slot, and for
-    a path that the link does not have.
+    a path that the link does not support.
     """
     rails, rest = _rails(text)
     kind, colon, stated = rest.partition(":")
@@ -149,10 +149,11 @@ def claim_from_text(
     )
     if link.protocol == "infiniband" and mtu is not None and mtu > _MOST_INFINIBAND:
         raise PhysicsError(
-            f"an InfiniBand packet carries 256, 512, 1024, 2048 or {_MOST_INFINIBAND} bytes, and"
-            f" not {mtu}: that is an MTU of IP; give --path tcp for IP over InfiniBand"
+            f"an InfiniBand packet carries 256, 512, 1024, 2048 or {_MOST_INFINIBAND} bytes,"
+            " "
+            f"not {mtu}, which is an IP MTU; give --path tcp for IP over InfiniBand"
         )
-    # refuses an impossible MTU or slot now instead of at the first table
+    # rejects an impossible MTU or slot now instead of at the first table
     limits(link, "pingpong", "latency", 0)
     return link
 
@@ -204,7 +205,7 @@ def _family(kind: str, rate: float | None) -> LinkClaim:
 
 
 def _of_infiniband(kind: str, rate: float | None) -> LinkClaim:
-    """Return InfiniBand itself, or the kernel's IP over it."""
+    """Return InfiniBand, or the kernel's IP over InfiniBand."""
     prefix = "ipoib-" if kind == "ipoib" else ""
     if rate is None:
         protocol: Protocol = "tcp" if prefix else "infiniband"
@@ -256,7 +257,7 @@ def _in_rails(protocol: str, rate: float) -> tuple[int, float] | None:
 
 def _in_words(rails: int, each: float) -> str:
     return (
-        f"stated: {rails * each:g} Gb/s, which is more than one port has: taken as {rails} "
+        f"stated: {rails * each:g} Gb/s, which is more than one port has: assumed to be {rails} "
         f"rails of {each:g}"
     )
 
@@ -277,12 +278,12 @@ def _named(kind: str, rate: float | None) -> LinkClaim:
     if rate is None:
         return link
     if link.rate_bits_per_s is None:
-        raise PhysicsError(f"{kind!r} is not a line and has no rate; write it without :{rate:g}")
+        raise PhysicsError(f"{kind!r} is not a link and has no rate; write it without :{rate:g}")
     own = link.rate_bits_per_s / 1e9
     nominal = _NOMINAL.get(link.kind.removeprefix("ipoib-"), own)
     if not (abs(rate - own) < 0.6 or rate == nominal):
         raise PhysicsError(
-            f"{kind!r} is a link of {nominal:g} Gb/s and cannot be one of {rate:g}; write {kind} "
+            f"{kind!r} is a link of {nominal:g} Gb/s, not {rate:g}; write {kind} "
             f"alone, or a family with its rate (ethernet:{rate:g}, roce:{rate:g}, "
             f"infiniband:{rate:g})"
         )
@@ -291,10 +292,10 @@ def _named(kind: str, rate: float | None) -> LinkClaim:
 
 @lru_cache(maxsize=512)
 def carried_by(link: LinkClaim, path: str) -> LinkClaim:
-    """Return the claim of the same link if ``path`` carries the bytes: RoCE on an Ethernet, IPoIB
+    """Return the claim for the same link if ``path`` carries the bytes: RoCE on an Ethernet, IPoIB
     on InfiniBand.
 
-    The MTU stays if both use the same one. Raises PhysicsError for an impossible path.
+    The MTU is kept if both use the same MTU. Raises PhysicsError for an impossible path.
     """
     other = _kept(link, _carried(link, _path(path)))
     if other is link:
@@ -304,7 +305,8 @@ def carried_by(link: LinkClaim, path: str) -> LinkClaim:
 
 
 def _kept(link: LinkClaim, other: LinkClaim) -> LinkClaim:
-    """Whatever carries the bytes, the rails stay, and so does a rate that is an upper limit."""
+    """Return ``other`` with the rails, and with a rate that is an upper limit: they do not depend
+    on the transport."""
     if other is link or other.protocol in ("shm", "loopback"):
         return other
     return msgspec.structs.replace(other, **{name: getattr(link, name) for name in _KEPT})
@@ -335,7 +337,7 @@ def _over_kernel(link: LinkClaim) -> LinkClaim | None:
     if link.protocol in ("infiniband", "truescale"):
         name = "qdr" if link.protocol == "truescale" else link.kind
         kind = "ipoib" if rate is None else f"ipoib-{name}"
-        # Not by name, because a port may have lost lanes (edr-1x).
+        # The name is not used, because a port may have lost lanes (edr-1x).
         return LinkClaim(kind=kind, protocol="tcp", rate_bits_per_s=rate, source=link.source)
     if link.protocol == "omnipath":
         return LinkClaim(kind=f"ipofabric-{link.kind}", protocol="tcp", rate_bits_per_s=rate)

@@ -1,4 +1,4 @@
-"""Compute the share of the line rate that is left for payload, by protocol and MTU."""
+"""Compute the share of the line rate that remains for payload, by protocol and MTU."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ LEAST_HEADER = 20
 InfiniBand's port counters.
 """
 _IB_GENERATIONS_2K = ("sdr", "ddr", "qdr")
-# The MTUs in common use, by the constant that assumes the largest of them.
+# The common MTUs, by the constant that assumes the largest of them.
 _USUAL_MTUS = {
     "tcp.mtu": (1500, 9000),
     "iwarp.mtu": (1500, 9000),
@@ -43,7 +43,7 @@ def roce_path_mtu(mtu: int) -> int:
 class Framing(NamedTuple):
     """Payload bytes/s of one rail for one set of unknown options.
 
-    ``option`` names them, or is "".
+    ``option``: these options, or "".
     """
 
     rate: float
@@ -53,11 +53,11 @@ class Framing(NamedTuple):
 
 
 def path_mtu(link: LinkClaim, table: Table) -> tuple[int, str]:
-    """Return the MTU to compute with, and a remark if it was not given."""
+    """Return the MTU for the computation, and a remark if it was not given."""
     if link.mtu is not None and not possible_mtu(link.mtu):
         raise PhysicsError(f"MTU {link.mtu} is outside {_SMALLEST_MTU} to {_LARGEST_MTU} bytes")
     if link.protocol in ("rocev2", "psm3") and link.mtu is not None:
-        # 4096 may be meant as a path MTU, so the ceiling must be the higher one.
+        # 4096 may mean a path MTU, so the ceiling must be the higher one.
         return link.mtu if link.mtu in _ROCE_MTUS else roce_path_mtu(link.mtu), ""
     if link.mtu is not None:
         return link.mtu, ""
@@ -87,7 +87,7 @@ def _name_a_rate(link: LinkClaim) -> str:
 
 def goodput(link: LinkClaim, table: Table) -> tuple[float | None, str]:
     """Return payload bytes/s in one direction of one rail and the arithmetic; None if there is no
-    line.
+    line rate.
     """
     rate = link.rate_bits_per_s
     if rate is None or link.protocol in ("shm", "loopback"):
@@ -97,7 +97,7 @@ def goodput(link: LinkClaim, table: Table) -> tuple[float | None, str]:
         raise PhysicsError(f"line rate {rate!r} bit/s of {link.kind!r} is not positive")
     if link.protocol == "truescale":
         value = min(rate / 8, table["truescale.goodput"].value)
-        return value, f"{link.kind}: bound by the adapter, {value / 1e9:.2f} GB/s"
+        return value, f"{link.kind}: limited by the adapter, {value / 1e9:.2f} GB/s"
     if link.protocol == "fabric":
         return rate / 8, f"{link.kind}: {quantity.rate(rate / 8)}, headers not subtracted"
     mtu, remark = path_mtu(link, table)
@@ -109,8 +109,8 @@ def goodput(link: LinkClaim, table: Table) -> tuple[float | None, str]:
 def framings(link: LinkClaim, table: Table) -> tuple[Framing, ...]:
     """Return every usual combination of unknown options (MTU, TCP timestamps), the slowest first.
 
-    () without a line rate. The last bounds what the link can carry; the first that a number fits
-    gives the expectation.
+    () without a line rate. The last is the upper bound of the link; the first that a number fits
+    determines the expectation.
     """
     rate, line = goodput(link, table)
     if rate is None:

@@ -1,7 +1,8 @@
 """Derive the link from what a port reports: rate, width, MTU, slot, and the protocol of its
 traffic.
 
-Used if the user claims no link. A speed that a driver makes up (veth's 10 Gb/s) gives None.
+Used if the user claims no link. For a speed that a driver invents (veth's 10 Gb/s), the result is
+None.
 """
 
 import re
@@ -79,7 +80,7 @@ _TRUESCALE = ("qib", "ib_qib", "ib_ipath", "ipath")
 _SLINGSHOT = ("cxi", "cxi_eth", "cxi_ss1", "cxi_core")
 _NO_SDR = ("mlx5_core", "mlx5_ib", "mlx5")
 _SHARED = ("tcp", "rocev2", "psm3", "iwarp")
-"""Protocols whose virtual functions may be limited to less than the port carries."""
+"""Protocols whose virtual functions may be limited to less than the port's rate."""
 _DEPTH = 4
 
 
@@ -87,9 +88,9 @@ def link_of_port(nic: Nic, carrier: Carrier, others: Iterable[Nic] = ()) -> Link
     """Return the link that ``nic`` reports for bytes that ``carrier`` moved; None if it reports no
     rate.
 
-    ``others``: the host's ports, so that a VLAN, macvlan, bond, team or bridge takes the link below
-    it. A bond has as many rails as it has members of one rate. A virtual function reports what its
-    port carries and may be limited to less: ``at_most``. Pure; never raises.
+    ``others``: the host's ports, so that a VLAN, macvlan, bond, team or bridge gets the link below
+    it. A bond has as many rails as it has members with the same rate. A virtual function reports
+    the rate of its port and may be limited to less: ``at_most``. Pure; never raises.
     """
     return _link(nic, carrier, {other.name: other for other in others}, _DEPTH)
 
@@ -119,7 +120,7 @@ def _link(nic: Nic, carrier: Carrier, others: dict[str, Nic], depth: int) -> Lin
 
 
 def _is_of_what_is_below(nic: Nic, others: dict[str, Nic]) -> bool:
-    """Return whether the RDMA device is that of the only port below, which may be several rails."""
+    """Return whether the RDMA device belongs to the only port below, which may be several rails."""
     below = [others[name].rdma for name in nic.lower if name in others]
     return (
         len(below) == 1
@@ -130,7 +131,8 @@ def _is_of_what_is_below(nic: Nic, others: dict[str, Nic]) -> bool:
 
 
 def _mtu(nic: Nic, protocol: Protocol) -> int | None:
-    """Return the interface's MTU as the protocol uses it; None if it says nothing about packets."""
+    """Return the interface's MTU as the protocol uses it; None if it does not determine the
+    packets."""
     if nic.mtu is None or not possible_mtu(nic.mtu):
         return None
     if protocol in ("rocev2", "psm3"):
@@ -147,7 +149,9 @@ def _of_lower(
     ]
     found = [link for link in below if link is not None]
     if not found or len(found) != len(below):
-        return None  # a bridge with one virtual port switches between processes of this machine too
+        return (
+            None  # a bridge with one virtual port also switches between processes of this machine
+        )
     if len(found) > 1 and not _is_aggregate(kind, found):
         return None
     first = max(found, key=lambda link: link.rate_bits_per_s or 0.0)
@@ -164,7 +168,8 @@ def _of_lower(
 
 
 def _is_aggregate(kind: str, members: Iterable[LinkClaim]) -> bool:
-    """Return whether members carry one flow together: equal rates, or named rails of any rate."""
+    """Return whether members carry one flow together: equal rates, or rails that the user listed,
+    with any rates."""
     if kind == _NAMED and all(link.rails == 1 for link in members):
         return len({link.protocol for link in members}) == 1
     alike = len({(link.rate_bits_per_s, link.rails) for link in members}) == 1
@@ -199,9 +204,8 @@ def _fabric(nic: Nic) -> bool:
 
 
 def _protocol(nic: Nic, carrier: Carrier) -> Protocol:
-    """Return the protocol by what carried the bytes.
-
-    For ``any`` it is the port's fastest protocol, whose limits exclude least.
+    """Return the protocol for the carrier of the bytes. For ``any`` it is the port's fastest
+    protocol, which has the widest limits.
     """
     if carrier == "kernel":
         return "tcp"

@@ -1,10 +1,7 @@
 """Compute the limits by which a measurement is judged: attainable goodput and shortest possible
-time.
-
-A virtual link is slowed by a token bucket, which lets short messages pass at the CPU's speed.
-Between two idle moments, one bucket of tokens and one segment pass free, so a ceiling can be judged
-only well above that size (measured: 8 kB reads 236 MB/s on "1 Gb/s"; 64 kB reads 2.4 GB/s on "10
-Gb/s").
+time. A token bucket shapes a virtual link and lets short messages pass at the CPU's speed. After an
+idle period, one bucket of tokens and one segment pass without delay, so the ceiling applies only
+well above that size (measured: 8 kB show 236 MB/s on "1 Gb/s"; 64 kB show 2.4 GB/s on "10 Gb/s").
 """
 
 import math
@@ -31,7 +28,7 @@ _LANES = {
 }
 # Generation 6 sends units (FLITs) of 256 B: 236 for packets, 6 for flow control and
 # acknowledgements, 8 for CRC and 6 for error correction. Its 64 GT/s are bits (PAM4: two per
-# symbol), and packets have no code or framing of their own.
+# symbol), and packets have no line code or framing.
 _FLIT_GENERATION, _FLIT_TRANSFERS, _FLIT_SHARE = 6, 64.0, 236 / 256
 _USUAL_PAYLOADS = (128, 256, 512)
 _SLOT = re.compile(
@@ -57,8 +54,8 @@ def parse_slot(text: str) -> tuple[int, int, int | None]:
 
 
 def pcie_goodput(slot: str, table: Table | None = None) -> tuple[float, str]:
-    """Return bytes/s in one direction and the arithmetic: raw x MPS / (MPS + 24) x share left by
-    DLLPs.
+    """Return bytes/s in one direction and the arithmetic: raw x MPS / (MPS + 24) x share that DLLPs
+    leave.
     """
     table = table or default_table()
     payload = parse_slot(slot)[2]
@@ -67,8 +64,8 @@ def pcie_goodput(slot: str, table: Table | None = None) -> tuple[float, str]:
 
 
 def pcie_choices(slot: str, table: Table | None = None) -> list[tuple[float, str, str]]:
-    """Return (bytes/s, arithmetic, option) for each usual payload size, smallest first; one if it
-    is known.
+    """Return (bytes/s, arithmetic, option) for each usual payload size, smallest first; only one if
+    it is known.
     """
     table = table or default_table()
     payload, assumed = parse_slot(slot)[2], table["pcie.mps"]
@@ -98,7 +95,7 @@ def _goodput(slot: str, size: int, table: Table) -> tuple[float, str]:
 
 
 class Slot(NamedTuple):
-    """A slot in which adapters of a link are common. ``rates``: bytes/s, by payload size."""
+    """A common slot for adapters of a link. ``rates``: bytes/s, by payload size."""
 
     name: str
     claim: str
@@ -143,7 +140,7 @@ def narrower_slot(link: LinkClaim) -> Slot | None:
 
 # --- The limits of a link.
 
-_CLEAR = 4  # sizes below this multiple of the unslowed size have no ceiling
+_CLEAR = 4  # sizes below this multiple of the unshaped size have no ceiling
 
 
 def is_shaped(link: LinkClaim) -> bool:
@@ -152,7 +149,7 @@ def is_shaped(link: LinkClaim) -> bool:
 
 
 def unslowed_bytes(link: LinkClaim, table: Table | None = None) -> int:
-    """Return the size below which the link never slows messages: 16 KiB at 1 Gb/s, 64 KiB at 10
+    """Return the size below which the link never shapes messages: 16 KiB at 1 Gb/s, 64 KiB at 10
     Gb/s.
 
     0 on a real link.
@@ -176,9 +173,8 @@ def bandwidth_threshold_bytes(link: LinkClaim, table: Table | None = None) -> in
 def shaper_credit_bytes(
     link: LinkClaim, *, idle_between_messages: bool, table: Table | None = None
 ) -> int:
-    """Return the bytes that pass free after an idle moment, on all rails.
-
-    A stream idles only between batches and repays its segment.
+    """Return the bytes that pass without delay after an idle period, on all rails. A stream is idle
+    only between batches, and its segment is subtracted later.
     """
     table = table or default_table()
     if not is_shaped(link) or link.rate_bits_per_s is None:
@@ -228,7 +224,7 @@ def typical_constant(link: LinkClaim, table: Table | None = None) -> Constant:
 
 def _vouched(what: str, link: LinkClaim, key: str, table: Table) -> Constant:
     """Return the constant ``key``, unless the user has set the protocol's constant but not this
-    one.
+    constant.
     """
     own, whole = table[key], table[f"{what}.{link.protocol}"]
     return whole if own.literature and not whole.literature else own
@@ -241,7 +237,8 @@ def _rate_suffix(link: LinkClaim) -> str:
 
 
 def _of_generation(what: str, link: LinkClaim, table: Table) -> str:
-    """``floor.hdr`` for hdr100 and hdr200, ``floor.fdr`` for fdr10, ``floor.edr`` for edr-1x."""
+    """Return ``floor.hdr`` for hdr100 and hdr200, ``floor.fdr`` for fdr10, ``floor.edr`` for
+    edr-1x."""
     key = f"{what}.{link.kind.partition('-')[0].rstrip('0123456789')}"
     if link.kind == "cn5000":
         key = f"{what}.cn5000"
@@ -259,7 +256,7 @@ def limits(
     goodput (half round trip for ``pingpong`` and for the latency of ``persistent``, ``partitioned``
     and ``threads``; one remote access for ``put``, ``get`` and ``accumulate``), and twice that for
     ``fetch_and_op`` and ``compare_and_swap``, which no network answers in less than a round trip;
-    for streams s / goodput. A shaped link passes its credit of bytes free.
+    for streams s / goodput. A shaped link passes its credit of bytes without delay.
     """
     if table is None or table is default_table():
         return _default_limits(link, pattern, form, message_bytes)
@@ -302,10 +299,8 @@ def _limits(
 def of_all_rails(
     link: LinkClaim, fastest: float, width: float = math.inf
 ) -> tuple[float, list[str]]:
-    """Return what all rails carry together in bytes/s, and the arithmetic if there are several.
-
-    ``fastest``: what the line of the fastest rail carries. ``width``: the most that its slot
-    carries.
+    """Return the rate of all rails together in bytes/s, and the arithmetic if there are several.
+    ``fastest``: rate of the fastest rail's line. ``width``: maximum rate of its slot.
     """
     each = [min(fastest * share, width) for share in link.shares]
     if len(each) == 1:
@@ -323,7 +318,8 @@ def of_all_rails(
 def _floor(
     link: LinkClaim, trips: int, rate: float | None, size: int, table: Table
 ) -> tuple[float, str]:
-    """``trips``: link crossings in sequence before the operation is done; 0 in a stream."""
+    """Return the floor and its arithmetic. ``trips``: consecutive link crossings until the
+    operation is complete; 0 in a stream."""
     credit = shaper_credit_bytes(link, idle_between_messages=trips > 0, table=table)
     crossed = max(1, trips)
     transfer = 0.0 if rate is None else crossed * max(0, size - credit) / rate * 1e9

@@ -1,6 +1,5 @@
-"""Parse ``--link`` for several rails, and compute what they carry together.
-
-One kind for all rails, or one per rail (``hsn0=10gbe,hsn1=1gbe``).
+"""Parse ``--link`` for several rails, and compute their combined rate: one kind for all rails, or
+one per rail (``hsn0=10gbe,hsn1=1gbe``).
 """
 
 import re
@@ -41,12 +40,12 @@ def claim_of_rails(
 
 
 def _of_rails(link: LinkClaim, names: Sequence[str]) -> LinkClaim:
-    """Apply the link of each rail to all of them; ``4xndr400`` states the number itself."""
+    """Apply the link of each rail to all of them; ``4xndr400`` already includes the number."""
     if len(names) < 2:
         return link
     if link.rails not in (1, len(names)):
         raise PhysicsError(
-            f"the link has {link.rails} rails and --nic names {len(names)} ({', '.join(names)}):"
+            f"the link has {link.rails} rails, but --nic lists {len(names)} ({', '.join(names)}):"
             " give the link of one rail"
         )
     return msgspec.structs.replace(link, rails=len(names), stripes="all")
@@ -75,7 +74,7 @@ def links_together(each: Sequence[LinkClaim]) -> LinkClaim:
 def _rates_of(each: Sequence[LinkClaim]) -> tuple[float, ...]:
     """Return the line rate of each; () if none has a rate.
 
-    Raises PhysicsError for links that carry nothing together.
+    Raises PhysicsError for links that cannot carry traffic together.
     """
     protocols = sorted({link.protocol for link in each})
     if len(protocols) > 1:
@@ -86,7 +85,7 @@ def _rates_of(each: Sequence[LinkClaim]) -> tuple[float, ...]:
     several = next((link for link in each if link.rails > 1), None)
     if several is not None:
         raise PhysicsError(
-            f"a rail of {several.name} is not a single link: give each rail its own link"
+            f"a rail of {several.name} is not a single link: give each rail one link"
         )
     known = tuple(link.rate_bits_per_s for link in each if link.rate_bits_per_s is not None)
     if 0 < len(known) < len(each):
@@ -113,7 +112,7 @@ def _named(text: str) -> dict[str, str]:
         match = _NAMED.fullmatch(part)
         if match is None:
             raise PhysicsError(
-                f"link {text[:_SHOWN]!r}: {part[:_SHOWN]!r} does not name a rail; write"
+                f"link {text[:_SHOWN]!r}: {part[:_SHOWN]!r} does not contain a rail; write"
                 " hsn0=10gbe,hsn1=1gbe"
             )
         name, kind = match.groups()

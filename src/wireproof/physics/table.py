@@ -2,8 +2,8 @@
 with its source; a user may override any constant.
 
 Keys are dotted (``floor.tcp``). ``literature`` marks a value from papers, data sheets and practice
-instead of a standard's arithmetic: a number that contradicts such a constant only slightly is a
-doubt, not a disproof.
+instead of a standard's arithmetic: a number that contradicts this kind of constant only slightly is
+inconclusive, not a failure.
 """
 
 import difflib
@@ -21,7 +21,7 @@ from wireproof.model.toml import once, read_rows, read_toml
 
 
 class PhysicsError(BadInput, ValueError):
-    """An error in one sentence that names what was seen and what to write instead."""
+    """An error in one sentence: the input that was found, and what to write instead."""
 
 
 class Constant(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -113,7 +113,7 @@ def _replaced(table: Table, key: str, value: object) -> Constant:
         raise PhysicsError(
             f"limits file: {key!r} must be a finite number >= 0 in {table[key].unit}, not {value!r}"
         )
-    # A value from the user does not count as literature: it is as certain as arithmetic.
+    # A value from the user does not count as literature, but as certain.
     return Constant(value=float(value), unit=table[key].unit, source=source, literature=False)
 
 
@@ -169,7 +169,7 @@ class _Link(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
                 )
         if self.gbps is not None and not 0 < self.gbps <= _FASTEST_GBPS:
             raise ValueError(
-                f"'gbps' is {self.gbps:g}; it is above 0 and at most {_FASTEST_GBPS:g}"
+                f"'gbps' is {self.gbps:g}; it must be above 0 and at most {_FASTEST_GBPS:g}"
             )
 
 
@@ -179,7 +179,7 @@ _FASTEST_GBPS = 1e6
 
 @of_site
 def _links() -> dict[str, _Link]:
-    """Return the links by name and alias, ours before the site's."""
+    """Return the links by name and alias, the built-in links before the site's."""
     links: dict[str, _Link] = {}
     names: set[str] = set()
     ours = CatalogueFile(packaged("wireproof.physics", "links.toml"), "links.toml")
@@ -192,7 +192,7 @@ def _links() -> dict[str, _Link]:
 
 def _new(names: set[str], link: _Link) -> None:
     if len({link.name, *link.aliases}) <= len(link.aliases):
-        raise ValueError("'aliases' has a name twice")
+        raise ValueError("'aliases' lists a name twice")
     for name in (link.name, *link.aliases):
         once(names, name, "link")
 

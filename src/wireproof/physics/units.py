@@ -45,20 +45,20 @@ _SECONDS = {
     "nsec": -9,
 }
 _ELSEWHERE = (
-    (r"[kMG]?Hz", "a clock: 'wireproof explain clock-range' says how cores keep their clock"),
+    (r"[kMG]?Hz", "a clock: 'wireproof explain clock-range' shows how cores keep their clock"),
     (r"GT/s", "transfers, not bytes: for PCIe give a link with its slot, as in edr --pcie gen3x16"),
-    (r"MT/s", "the rate of a memory channel, which moves 8 bytes in a transfer"),
-    (r"QPs?", "a number of queue pairs: 'wireproof plan footprint --seen-qps' judges it"),
+    (r"MT/s", "the rate of a memory channel, which moves 8 bytes per transfer"),
+    (r"QPs?", "a number of queue pairs: 'wireproof plan footprint --seen-qps' checks it"),
     (r"(nodes|cores|ranks)", "the size of a job: 'wireproof plan scale' uses it"),
-    (r"(.* )?MTU", "a packet: 'wireproof explain mtu' gives the right size"),
+    (r"(.* )?MTU", "a packet size: 'wireproof explain mtu' shows the right size"),
     (r"[kKMG]", "a size in steps that depend on the program: write MB for 10^6, MiB for 2^20"),
-    (r"%", "a share: add the link to which it refers, such as 97.6% --link opa100"),
+    (r"%", "a share: add the link that it refers to, such as 97.6% --link opa100"),
     (r"xDDR\d", "memory modules, which are out of scope: see 'wireproof explain DIMM'"),
-    (r"-tier.*", "tiers of switches: 'wireproof explain leaf' says who measures them"),
+    (r"-tier.*", "tiers of switches: 'wireproof explain leaf' lists the tools that measure them"),
     (r"([.-]|0x)[0-9].*", "a release or an address: 'wireproof audit' compares those of the hosts"),
     (r"% .+", "a difference: 'wireproof compare A B' computes it for two results"),
 )
-"""Units of numbers that are not a rate, time or amount, and where they are answered."""
+"""Units of numbers that are not a rate, time or amount, and the command that handles them."""
 ALLOWED = (
     "bytes: B/s, kB/s, MB/s, GB/s (10^3 steps), KiB/s, MiB/s, GiB/s (2^10 steps), MBytes/sec; "
     "bits: Mb/s, Gb/s, Mbps, Gbps, Gbit/s; times: s, ms, us, usec, ns; messages: msg/s, kmsg/s, "
@@ -67,10 +67,8 @@ ALLOWED = (
 
 
 class Quantity(msgspec.Struct, frozen=True, kw_only=True):
-    """``value`` in bytes/s, seconds, messages/s or bytes by ``kind``; ``arithmetic`` leads from the
-    text to it.
-
-    ``remark`` names the programs that print this unit but mean another.
+    """``value`` in bytes/s, seconds, messages/s or bytes by ``kind``; ``arithmetic``: the steps
+    from the text to the value. ``remark``: programs that print this unit but mean another.
     """
 
     kind: Kind
@@ -92,14 +90,15 @@ def exact(value: Decimal | float | int) -> Decimal:
         raise PhysicsError(f"{value} is negative: a rate or a time cannot be negative")
     if number and number.adjusted() >= _LARGEST_POWER:
         raise PhysicsError(
-            f"{value:.4g} is 10^{number.adjusted()} in base units, more than any network: check it"
+            f"{value:.4g} is 10^{number.adjusted()} in base units, more than any network reaches: "
+            "check it"
         )
     return number
 
 
 def _shown(value: Decimal) -> tuple[str, bool]:
-    """Format with up to six decimals without trailing zeros, small numbers with six digits; True if
-    exact.
+    """Format with up to six decimals without trailing zeros, small numbers with six digits; also
+    return True if the text is exact.
     """
     places = _DECIMALS if not value or value.adjusted() >= -1 else _DECIMALS - 1 - value.adjusted()
     rounded = value.quantize(Decimal(1).scaleb(-places), context=_EXACT)
@@ -118,7 +117,7 @@ def _plain(value: Decimal) -> str:
 def parse_quantity(text: str) -> Quantity:
     """Parse ``4986.11MB/s``, ``39.9 Gbit/s``, ``1.24us``, ``160e6 msg/s``.
 
-    Raises PhysicsError that names the allowed units.
+    Raises PhysicsError with the allowed units.
     """
     seen = text.strip()
     if not seen or len(seen) > _LONGEST:
@@ -142,15 +141,15 @@ def _number_and_unit(seen: str) -> tuple[Decimal, str]:
     unit = seen[found.end() :].strip()
     if unit[:1] in (",", "'", "_"):
         raise PhysicsError(
-            f"{seen!r}: write the number with a decimal point, and commas between thousands alone,"
+            f"{seen!r}: write the number with a decimal point, and commas only between thousands,"
             " such as 4986.11MB/s or 12,300MB/s"
         )
     return exact(Decimal(found.group(0).replace(",", ""))), unit
 
 
 def parse_amount(text: str) -> Quantity | None:
-    """Parse bytes or bits: ``495GB``, ``8 KiB``, ``25Gb``, and a whole number alone as bytes; None
-    for other text.
+    """Parse bytes or bits: ``495GB``, ``8 KiB``, ``25Gb``, and a whole number without a unit as
+    bytes; None for other text.
     """
     seen = text.strip()
     if len(seen) > _LONGEST or _NUMBER.match(seen) is None:
@@ -162,7 +161,9 @@ def parse_amount(text: str) -> Quantity | None:
     if amount is None:
         return None
     if not unit:
-        remark = f"no unit: taken as bytes; a rate or a time needs its unit, such as {seen}MB/s"
+        remark = (
+            f"no unit: assumed to be bytes; a rate or a time needs its unit, such as {seen}MB/s"
+        )
     elif unit.endswith("b"):
         remark = f"an amount; a rate needs /s, as in {seen}/s"
     elif unit[0] in "kKMG" and unit[1:] == "B":
@@ -200,8 +201,7 @@ def _with_unit(text: str, number: Decimal, unit: str) -> Quantity:
         seconds = _shift(number, _SECONDS[unit])
         if not seconds:
             raise PhysicsError(
-                f"{text!r}: a time of zero gives no rate, because the program printed too few "
-                "digits"
+                f"{text!r}: a time of zero has no rate, because the program printed too few digits"
             )
         line = f"{_plain(number)} {unit} = {_plain(seconds)} s"
         return Quantity(kind="time", value=seconds, text=text, arithmetic=line)
@@ -236,17 +236,17 @@ def _bytes_per_s(number: Decimal, unit: str) -> tuple[Decimal, str] | None:
 
 
 def _remark(unit: str) -> str:
-    """Name programs that print this unit for another one."""
+    """Return a remark about programs that print this unit but mean another."""
     low = unit.lower()
     if "byte" in low and low[:1] in "kmg" and low[1:2] != "i":
         return (
             f"{unit} is taken as 10^3 steps; iperf3 and IMB before 2018 print it for 2^10 "
-            "steps: then write MiB/s"
+            "steps: in that case write MiB/s"
         )
     if unit in ("MB/sec", "GB/sec"):
         return (
-            f"{unit} is taken as 10^3 steps; older perftest prints MB/sec for 2^20 bytes: then "
-            "write MiB/s"
+            f"{unit} is taken as 10^3 steps; older perftest prints MB/sec for 2^20 bytes: in that "
+            "case write MiB/s"
         )
     return ""
 
@@ -262,15 +262,15 @@ def _refusal(text: str, unit: str) -> str:
         )
     if re.fullmatch(r"[kmgt]?ps", unit.lower()):
         return (
-            f"{unit!r} does not say bits or bytes: write {unit[:-2]}b/s or {unit[:-2]}B/s; "
-            f"allowed are {ALLOWED}"
+            f"{unit!r} does not show whether it means bits or bytes: write {unit[:-2]}b/s or "
+            f"{unit[:-2]}B/s; allowed are {ALLOWED}"
         )
     for pattern, answer in _ELSEWHERE:
         if re.fullmatch(pattern, unit):
             return f"{text!r} is {answer}"
     if re.fullmatch(r"[kKMGT]?i?[bB]", unit):
         return f"{text!r} is an amount, not a rate: add /s ({text}/s) for a rate"
-    return f"unit {unit[:24]!r} is not known; allowed are {ALLOWED}"
+    return f"unit {unit[:24]!r} is unknown; allowed are {ALLOWED}"
 
 
 _AMOUNTS = (

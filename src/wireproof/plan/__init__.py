@@ -68,8 +68,8 @@ _MOST_BYTES_OF_ALL = 16 << 20
 
 
 def default_sizes(pattern: Pattern, members: int, formula: Formula = "robust") -> tuple[int, ...]:
-    """Return the default sizes of a sweep: 8 B to 1 MiB, less if every member needs room for
-    all.
+    """Return the default sizes of a sweep: 8 B to 1 MiB, or less if every member needs buffers for
+    all others.
     """
     if pattern == "barrier":
         return (0,)
@@ -98,7 +98,7 @@ def group_sweep(
         raise BadInput(f"{pattern} needs two ranks or more: give more hosts, or --ppn.")
     if pattern == "message_rate" and len(members) % 2:
         raise BadInput(
-            f"message_rate pairs one half of the ranks with the other: {len(members)} is odd."
+            f"message_rate pairs one half of the ranks with the other, but {len(members)} is odd."
         )
     points = [
         Point(
@@ -126,12 +126,12 @@ def group_sweep(
 def congestion(size: int, ranks: Sequence[int]) -> Point:
     """Return a point that measures the half round trip between the first and the middle rank.
 
-    It is measured quiet and while all others stream to each other. ``ranks``: in the hosts' order;
-    four or more, else BadInput.
+    The measurement is made both without load and while all others stream to each other. ``ranks``:
+    in the hosts' order; fewer than four raise BadInput.
     """
     if len(ranks) < 4:
         raise BadInput(
-            "congestion needs four ranks or more: two that are watched and two that disturb them."
+            "congestion needs four ranks or more: two that are observed and two that disturb them."
         )
     half = len(ranks) // 2
     rest = [rank for index, rank in enumerate(ranks) if index not in (0, half)]
@@ -156,8 +156,8 @@ def saturation_ranks(ppn: int) -> list[int]:
 def saturation(sizes: Iterable[int], ppn: int, *, window: int = 64) -> list[Point]:
     """Return message_rate points between two hosts for growing numbers of ranks and sizes.
 
-    They show where the link is full. Each host has ``ppn`` ranks (0 to ppn - 1, and ppn to 2 ppn -
-    1).
+    They show the size from which the link is full. Each host has ``ppn`` ranks (0 to ppn - 1, and
+    ppn to 2 ppn - 1).
     """
     points: list[Point] = []
     chosen = [size for size in sizes if size > 0]
@@ -167,17 +167,17 @@ def saturation(sizes: Iterable[int], ppn: int, *, window: int = 64) -> list[Poin
     return points
 
 
-# --- How long points take at the claimed rate, computed before anything is sent. On a slow link, a
-# message of 4 MiB takes longer than a point's whole budget, so smaller messages are sent there
-# instead of taking more time. If the user chooses the sizes, the budget follows them. A suite's own
-# counts get the time that they take.
+# --- The duration of points at the claimed rate, computed before anything is sent. On a slow link,
+# a message of 4 MiB takes longer than a point's whole budget, so smaller messages are sent there
+# instead of taking more time. If the user chooses the sizes, the budget follows them. A suite's
+# counts get the time that they need.
 
 
 _FILLING = 65_536  # smallest size that must fill a link
-_LARGEST_MS = 90.0  # one message; twelve give the six windows that an interval needs
+_LARGEST_MS = 90.0  # one message; twelve messages make up the six windows that an interval needs
 _IN_FLIGHT_MS = 32.0
 _LEAST_IN_FLIGHT = 65_536
-# budget in windows: reaching six may take twice the budget, after two warm-up windows
+# budget in windows: six windows may take twice the budget, after two warm-up windows
 _WINDOWS = 5.0
 _SLOWER = 3.0  # deadlines allow rates below the claimed rate by this factor
 _SPARE_MS = 10_000
@@ -195,8 +195,8 @@ def affordable(
 ) -> tuple[int, ...]:
     """Return the sizes whose messages take at most ``largest_ms`` on the link.
 
-    A point can then be measured well within its budget. The smallest size that fills a link always
-    stays.
+    A point can then be measured well within its budget. The smallest size that fills a link is
+    always kept.
     """
     if not rate_bits_per_s:
         return tuple(sizes)
@@ -220,9 +220,8 @@ def paced(
 
 
 def covering(world: ModelWorld, size: int) -> int:
-    """Return the messages of ``size`` bytes in flight that keep the simulated link full.
-
-    One half of them lasts until the other half is acknowledged.
+    """Return the number of messages of ``size`` bytes in flight that keep the simulated link full.
+    One half of them takes as long as the acknowledgement of the other half.
     """
     latency_ns = world.latency_ns + world.overhead_ns
     occupancy_ns = max(world.gap_ns_per_byte * size, world.overhead_ns, 1.0)
@@ -230,8 +229,8 @@ def covering(world: ModelWorld, size: int) -> int:
 
 
 def formula_messages(point: Point) -> int:
-    """Return the messages one way, in sequence on the link, by the suite's own count, warm-up
-    included.
+    """Return the number of consecutive messages in one direction by the suite's count, including
+    warm-up.
     """
     size = max(1, point.message_bytes)
     round_trip = point.form == "latency" or point.pattern == "pingpong"
@@ -253,8 +252,8 @@ def formula_messages(point: Point) -> int:
 
 
 def _window_ms(point: Point, policy: Policy, rate_bits_per_s: float) -> float:
-    """Return the time of one batch: a window or one exchange; all threads or members share the
-    link.
+    """Return the time in ms of one batch (a window or one exchange), if all threads or members
+    share the link.
     """
     sharing = max(point.threads, len(point.members), 1)
     ways = 2 if answers(point.pattern, point.form) else 1
@@ -279,7 +278,7 @@ def provable(points: Iterable[Point], least_bytes: int) -> tuple[Point, ...]:
 
     Fewer bytes cannot be distinguished from other traffic, and the path would stay unproven. Over a
     wire of 40 us, an 8 B ping-pong is precise after only 6 kB. A point's budget still ends it.
-    Counts of a suite or of the user stay.
+    Counts of a suite or of the user are kept.
     """
     return tuple(
         point
@@ -298,7 +297,8 @@ def _operations(point: Point, least_bytes: int) -> int:
 def _budgeted(
     point: Point, policy: Policy, rate_bits_per_s: float, *, budget_given: bool
 ) -> tuple[Point, float]:
-    """Return the point with a budget for its six windows, and its ms at the claimed rate."""
+    """Return the point with a budget for its six windows, and its time in ms at the claimed
+    rate."""
     if point.formula != "robust":
         return point, _formula_ms(point, rate_bits_per_s)
     budget = point.budget_ms or policy.point_budget_ms

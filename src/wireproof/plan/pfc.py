@@ -1,4 +1,5 @@
-"""Buffers that priority flow control needs to lose nothing. Pure; formulas have their sources."""
+"""Compute the buffers that priority flow control needs to be lossless. Pure; formulas have their
+sources."""
 
 import dataclasses
 from typing import NamedTuple
@@ -9,17 +10,16 @@ from wireproof.model.errors import BadInput, real, whole
 from wireproof.model.planning import Bounds, CableFit, Configured, Delay, Pfc, exactly
 
 # --- Buffers of all ports of a switch for lossless priorities. Pure.
-#
-# The standard gives only the headroom. XOFF and XON are our choice: XOFF leaves exactly the
-# headroom free, and XON is one largest frame below it (as in the Linux driver of mlx5), so that a
-# single frame does not toggle the link. The smallest buffer that allows both holds two largest
-# frames below XOFF.
+# The standard defines only the headroom. XOFF and XON are wireproof's choice: XOFF leaves exactly
+# the headroom free, and XON is one largest frame below it (as in the Linux driver of mlx5), so that
+# a single frame does not toggle the link. The smallest buffer that allows both has room for two
+# largest frames below XOFF.
 
-# --- Headroom: the data that still arrives after a port has decided to stop its neighbour. Pure.
+# --- Headroom: the bytes that still arrive after a port has decided to stop its neighbour. Pure.
 #
 # IEEE 802.1Q (annex on PFC buffers, from 802.1Qbb): the decision waits for the frame being sent
-# (the largest of any class), then the PFC frame travels, the neighbour responds, and it may just
-# have begun the largest frame of the no-drop class:
+# (the largest of any class), then the PFC frame crosses the cable, and the neighbour responds; it
+# may just have begun the largest frame of the no-drop class:
 #
 # H = F(other) + 672 + 2 cable + 2 interface + response + F(no-drop) [bit times]
 #
@@ -92,7 +92,7 @@ def frame_bits(mtu: int) -> int:
 def delays_of(speed: Speed, mtu: int, other_mtu: int, cable_m: float) -> list[Delay]:
     """Return the terms of the sum.
 
-    Best-case interface delays are 0: real ports are far below the limit.
+    The best-case interface delay is 0, because real ports are far below the limit.
     """
     cable = 2 * _NS_PER_M * cable_m * speed.gbps
     interface = 2 * (speed.interface_bits or 0)
@@ -129,8 +129,9 @@ def total_bytes(delays: list[Delay]) -> Bounds:
 def in_cells(need: Bounds, cell: int) -> Bounds:
     """Return the bytes of buffer in cells of ``cell`` B. ``cell`` 0: no cells.
 
-    At best full frames (rounded up to a cell), at worst frames that just begin another cell. A
-    frame of p bytes fills ceil(p / c) cells; the worst p >= 64 is c + 1, or 64 if c < 64.
+    The best case is full frames (rounded up to a cell), the worst case frames that just begin
+    another cell. A frame of p bytes fills ceil(p / c) cells; the worst p >= 64 is c + 1, or 64 if c
+    < 64.
     """
     if not cell:
         return need
@@ -141,7 +142,8 @@ def in_cells(need: Bounds, cell: int) -> Bounds:
 
 
 def longest_cable(headroom: int, speed: Speed, mtu: int, *, worst: bool) -> float | None:
-    """Return the metres that ``headroom`` bytes cover, with the ``worst`` interface delays or none.
+    """Return the cable length in metres that ``headroom`` bytes cover, with the ``worst`` interface
+    delays or none.
 
     None if they do not even cover a cable of length 0.
     """
@@ -163,9 +165,9 @@ def configured(headroom: int, speed: Speed, mtu: int, need: Bounds) -> Configure
     sentences = [_verdict(headroom, need, enough)]
     if headroom < response:
         sentences.append(
-            f"the response time alone may take {response:,} B at {speed.gbps:g} Gb/s: by the"
-            " standard's worst case frames are lost with this headroom, however short the cable and"
-            " small the MTU"
+            f"the response time alone may require {response:,} B at {speed.gbps:g} Gb/s: in the"
+            " standard's worst case, frames are lost with this headroom, however short the cable "
+            "and small the MTU"
         )
     cells = [cell for cell in _CELLS if headroom and headroom % cell == 0]
     if cells:
@@ -192,7 +194,7 @@ def _verdict(headroom: int, need: Bounds, enough: bool | None) -> str:
     if enough:
         return f"{headroom:,} B are enough: {amount} B are needed"
     if enough is None:
-        return f"{headroom:,} B are enough for fast interfaces only: {amount} B are needed"
+        return f"{headroom:,} B are enough only for fast interfaces: {amount} B are needed"
     return f"{headroom:,} B are too few: {amount} B are needed, so frames are lost under pressure"
 
 
@@ -221,10 +223,10 @@ SOURCES = (
 )
 VALIDITY = (
     (
-        "one link between two full-duplex ports that obey the standard; the number of "
-        "ports matters, that of hosts does not"
+        "one link between two full-duplex ports that obey the standard; the number of ports "
+        "matters, the number of hosts does not"
     ),
-    "every hop of a lossless path needs it: leaves and spines",
+    "every hop of a lossless path needs this headroom: leaves and spines",
     (
         "the smaller numbers assume interfaces without delay, the larger ones the largest delay "
         "that the standard allows"
@@ -236,8 +238,8 @@ VALIDITY = (
 class LosslessPorts:
     """Ports of a switch. ``mtu``: of the no-drop class; ``other_mtu``: the largest of any class
     (default: ``mtu``). ``cell``: bytes of a buffer cell; 0: none. ``budget``: buffer of the chip.
-    ``headroom``: the configured headroom. ``response_quanta``: those of the neighbour, instead of
-    the standard's.
+    ``headroom``: the configured headroom. ``response_quanta``: response time of the neighbour,
+    instead of the standard's.
     """
 
     speed_gbps: float

@@ -1,6 +1,4 @@
-"""Schedule who measures with whom: rounds of disjoint pairs for a screen and for its suspects.
-
-Pure.
+"""Schedule the pairs to measure: rounds of disjoint pairs for a screen and for its suspects. Pure.
 
 Up to 64 nodes, every pair is measured once (circle method). Above that, 12 to 20 stratified rounds
 are enough: a node's score is a median over its partners, and the rounds needed to find a 5 % fault
@@ -31,18 +29,18 @@ __all__ = [
 ALL_PAIRS = 64
 """Largest number of nodes for which every pair is measured."""
 MOST_SUSPECTS = 16
-"""Most suspects that are confirmed, worst first: 16 x 3 partners x 5 repeats are 240 rounds."""
+"""Maximum number of suspects that are confirmed, worst first: 16 x 3 partners x 5 repeats are 240
+rounds."""
 MOST_BESIDE = 4
 _FEWEST, _MOST = 12, 20
-# with more rounds than a third of the nodes, random matching would run out of partners; the circle
-# method never does
+# with more rounds than a third of the nodes, random matching would run out of partners, unlike the
+# circle method
 _DENSE = 3
 
 
 def screen_round_count(count: int) -> int:
-    """Return the rounds of a screen: a whole tournament up to 64 nodes, then 12 up to 1,024 nodes.
-
-    Beyond that, they grow with log N to 20 at 10,000.
+    """Return the number of rounds of a screen: a whole tournament up to 64 nodes, then 12 up to
+    1,024 nodes. Beyond that, it grows with log N to 20 at 10,000.
     """
     if count <= ALL_PAIRS:
         return complete(count)
@@ -51,7 +49,7 @@ def screen_round_count(count: int) -> int:
 
 
 def screen_size(line_rate_bits_per_s: float | None) -> int:
-    """Return the bytes of one message: about 1 ms at line rate, a power of two from 64 KiB to 4
+    """Return the message size in bytes: about 1 ms at line rate, a power of two from 64 KiB to 4
     MiB.
 
     1 MiB if the rate is unknown.
@@ -73,10 +71,10 @@ def screen_rounds(
     an odd count, another node rests in each); the partners of a node are on different leaves as
     long as there are enough leaves. Across leaves, flows that leave one leaf go to different
     positions on other leaves, and so do flows that reach it: routing by destination (D-mod-k) then
-    spreads them evenly over the up-links. Raises ValueError if ``leaves`` has another length.
+    spreads them evenly over the up-links. Raises ValueError if ``leaves`` has the wrong length.
     """
     if leaves is not None and len(leaves) != count:
-        raise ValueError(f"{len(leaves)} leaves for {count} nodes")
+        raise ValueError(f"there are {len(leaves)} leaf numbers for {count} nodes")
     wanted = screen_round_count(count) if rounds is None else rounds
     if count < 2 or wanted < 1:
         return []
@@ -105,9 +103,9 @@ def alone_rounds(
     """Return rounds that measure each of ``pairs`` ``repeats`` times without interference, in
     order.
 
-    Pairs share a round only if they cannot meet: within different leaves. A pair across leaves has
-    a round, and therefore all up-links, to itself; so has every pair if ``leaves`` is None or its
-    leaf is unknown (-1).
+    Pairs share a round only if they cannot interfere, which means within different leaves. A pair
+    across leaves has a round, and therefore all up-links, to itself, as does every pair if
+    ``leaves`` is None or its leaf is unknown (-1).
     """
     batch: list[list[Pair]] = []
     busy: list[set[int]] = []  # the leaves used in each round; empty: no further pair may join
@@ -132,8 +130,8 @@ def beside_rounds(
 ) -> list[list[Pair]]:
     """Return rounds in which both ends of each of ``pairs`` meet a known-good node.
 
-    A pair is slow by itself only if both ends are fast with others *now*. At most `MOST_BESIDE`
-    pairs; each end has one partner, on its own leaf if possible.
+    A pair itself is slow only if both ends are fast with other partners *now*. At most
+    `MOST_BESIDE` pairs; each end has one partner, on its own leaf if possible.
     """
     found: dict[Pair, None] = {}
     for pair in pairs[:MOST_BESIDE]:
@@ -169,7 +167,7 @@ def confirm_rounds(
     others). ``good``: best first. At least one partner is on the suspect's leaf and one on another
     leaf, if they exist; good nodes that serve no other suspect yet come first. Pairs are (suspect,
     partner). Without any good node, the suspects meet each other. Pairs share a round only if they
-    cannot meet (see `alone_rounds`).
+    cannot interfere (see `alone_rounds`).
     """
     chosen = list(dict.fromkeys(suspects))[:MOST_SUSPECTS]
     known = [node for node in dict.fromkeys(good) if node not in set(suspects)]

@@ -1,8 +1,5 @@
-"""Stratified rounds: most nodes pair within their leaf or with another leaf, as the round requires.
-
-Pure.
-
-No node appears twice in a round.
+"""Stratified rounds: in most pairs, both nodes are on the same leaf or on different leaves, as the
+round requires. Pure. No node appears twice in a round.
 """
 
 import random
@@ -17,7 +14,8 @@ _DONE, _ONE_LEAF = 1000, 10
 
 
 def complete(members: int) -> int:
-    """Return the rounds of a whole tournament: members - 1, or members if one rests in each."""
+    """Return the number of rounds of a whole tournament: members - 1, or members if one rests in
+    each round."""
     return 0 if members < 2 else members - 1 + members % 2
 
 
@@ -30,8 +28,8 @@ def circle_round(members: Sequence[int], number: int) -> Iterator[Pair]:
     """Yield round ``number`` of the tournament of ``members``: one stays, the others rotate around
     it.
 
-    Rounds 0 to M-2 (M even), or 0 to M-1 (M odd, one rests in each), together contain each pair
-    exactly once.
+    Rounds 0 to M-2 (M even), or 0 to M-1 (M odd, one rests in each round), together contain each
+    pair exactly once.
     """
     seats = len(members) + len(members) % 2
     turning = seats - 1
@@ -44,7 +42,8 @@ def circle_round(members: Sequence[int], number: int) -> Iterator[Pair]:
 
 
 class Stratified:
-    """The rounds of a large screen: each pairs nodes by its kind, then the rest across leaves."""
+    """The rounds of a large screen: each pairs nodes within or across leaves, and then the rest
+    across leaves."""
 
     def __init__(self, count: int, leaves: Sequence[int] | None, seed: int, wanted: int) -> None:
         self.count = count
@@ -64,8 +63,8 @@ class Stratified:
         self.resting = self.order.sample(range(count), min(wanted, count)) if count % 2 else []
 
     def rounds(self) -> list[list[Pair]]:
-        """Return all rounds; every third round, or each with a single leaf, stays inside the
-        leaves.
+        """Return all rounds; every third round, or every round if there is a single leaf, stays
+        inside the leaves.
         """
         alone = len(self.members) == 1
         inside = 0
@@ -93,8 +92,8 @@ class Stratified:
             self.met.add(other * leaves + self.leaf[one])
 
     def _inside(self, number: int, free: bytearray) -> list[Pair]:
-        """Pair nodes by round ``number`` of a tournament in each leaf; a leaf without rounds left
-        goes across.
+        """Pair nodes by round ``number`` of a tournament in each leaf; nodes of a leaf without
+        remaining rounds are paired across leaves.
         """
         pairs: list[Pair] = []
         for own in self.shuffled:
@@ -107,11 +106,9 @@ class Stratified:
         return pairs
 
     def _across(self, free: bytearray) -> list[Pair]:
-        """Pair position i of a leaf with position c - i of the leaf ``step`` further, for every i
-        and every leaf.
-
-        i -> c - i is its own inverse and maps positions one to one: no two flows of a leaf share a
-        destination's position, in either direction.
+        """Pair position i of a leaf with position c - i of the leaf that is ``step`` further, for
+        every i and every leaf. The map i -> c - i is one to one and its own inverse, so no two
+        flows of a leaf share a destination's position, in either direction.
         """
         leaves, done, met, leaf_of, place = (
             len(self.members),
@@ -122,7 +119,9 @@ class Stratified:
         )
         turn = self.order.randrange(self.tallest)
         step, mirrored = self._steps(turn)
-        enough = leaves > self.wanted  # otherwise the leaves of a node's partners cannot all differ
+        enough = (
+            leaves > self.wanted
+        )  # otherwise the partners of a node cannot all be on different leaves
         pairs: list[Pair] = []
         for node in range(self.count):
             if not free[node]:
@@ -168,8 +167,8 @@ class Stratified:
         return step, self.order.randrange(leaves)
 
     def _cost(self, one: int, other: int) -> int:
-        """Return the cost of a pair: highest if it was measured before, then one leaf, then a leaf
-        already met.
+        """Return the cost of a pair: highest if it was measured before, then for a single leaf,
+        then for a leaf that the node has already reached.
         """
         if self._key(one, other) in self.done:
             return _DONE
@@ -180,10 +179,9 @@ class Stratified:
         return met + (other * leaves + self.leaf[one] in self.met)
 
     def _leftover(self, nodes: list[int]) -> list[Pair]:
-        """Pair the remaining nodes: sorted by leaf, each with the node half a list further.
-
-        That node is on another leaf unless one leaf has more than half of them. Pairs with a cost
-        then swap partners.
+        """Pair the remaining nodes, sorted by leaf: each with the node half a list further, which
+        is on another leaf unless one leaf has more than half of the nodes. Pairs with a cost then
+        swap partners.
         """
         rank = self.order.sample(range(len(self.members)), len(self.members)) if nodes else []
         self.order.shuffle(nodes)
@@ -228,7 +226,7 @@ class Stratified:
 
 
 def _leaf_numbers(count: int, leaves: Sequence[int] | None) -> list[int]:
-    """Number leaves from 0 in order; each node of an unknown leaf gets a leaf of its own."""
+    """Number leaves from 0 in order; each node with an unknown leaf gets a separate leaf."""
     known = {
         leaf: index
         for index, leaf in enumerate(sorted({leaf for leaf in leaves or () if leaf >= 0}))

@@ -36,10 +36,10 @@ def _answer(question: str, short: str, text: str, tone: Tone) -> Item:
 def answers(
     section: JudgedRun, seen: Sequence[NicTraffic] | None = None, *, advised: bool = True
 ) -> list[Item]:
-    """Return the answers to: normal? wire? which? why? undo?
+    """Return the answers to five questions: normal? wire? which? why? undo?
 
     ``word`` of an item is the question, ``text`` the short answer. ``seen``: the traffic, if it is
-    already added up. Without ``advised`` the next step is left to the findings.
+    already added up. If ``advised`` is False, the next step appears only in the findings.
     """
     decisive = _decisive(section)
     if not advised:
@@ -74,8 +74,8 @@ _QUALITIES = {
 
 
 def counted_at(judged: Sequence[PairVerdict | GroupVerdict]) -> str:
-    """Return where the bytes proven on the wire were counted: the weakest level and quality; "" if
-    none is proven.
+    """Return the place where the bytes proven on the wire were counted: the weakest level and
+    quality; "" if no bytes are proven.
     """
     proven = [one for one in judged if one.proof == "on-wire"]
     levels = {one.level for one in proven}
@@ -115,7 +115,7 @@ def _reached(section: JudgedRun) -> str:
     size = max(one.message_bytes for one in rates)
     shares = [one.efficiency or 0.0 for one in rates if one.message_bytes == size]
     least = quantity.percent(min(shares))
-    low = f" (the least {least})" if len(shares) > 1 else ""
+    low = f" (lowest {least})" if len(shares) > 1 else ""
     middle = f"{quantity.percent(median(shares))}{low} of {quantity.megabytes(ceiling)} MB/s"
     return f" {quantity.size(size)} reaches {middle} attainable."
 
@@ -153,7 +153,7 @@ def _wire(section: JudgedRun, found: Sequence[NicTraffic]) -> Item:
 
 
 def _counted(found: Sequence[NicTraffic]) -> str:
-    """Return what the counters of the claimed NICs saw of the bytes that were due."""
+    """Return the bytes that the counters of the claimed NICs show, compared with the bytes due."""
     claimed = [flow for flow in found if flow.claimed and flow.seen_bytes is not None]
     if not claimed:
         return "No counter of a claimed NIC could be read."
@@ -203,17 +203,17 @@ def _decisive(section: JudgedRun) -> list[Finding]:
 
 
 _SHARED = {
-    "striped": "each its share",
+    "striped": "shared as expected",
     "one-rail": "one carried all",
-    "unequal": "not their shares",
-    "unknown": "what each carried is not known",
+    "unequal": "shared unequally",
+    "unknown": "shares unknown",
 }
 _LEAST = ("one-rail", "unequal", "unknown", "striped")
 
 
 def rails_sentence(judgement: Judgement) -> str:
-    """Return ``hsn0 50 %, hsn1 50 %, each its share at 4 MiB (shared from 1 MiB on)``; "" without
-    rails.
+    """Return ``hsn0 50 %, hsn1 50 %, shared as expected at 4 MiB (shared from 1 MiB on)``; ""
+    without rails.
     """
     streams = [one for one in judgement.pairs if one.striping and one.unit == "bytes_per_s"]
     if not streams:

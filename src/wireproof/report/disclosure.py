@@ -1,6 +1,6 @@
-"""What a run discloses: where its numbers come from (MPI, engine, clock, command, placement), what
-could not be measured, and network, software and method of its hosts. Items that all hosts have in
-common appear once.
+"""The disclosure of a run: the origin of its numbers (MPI, engine, clock, command, placement),
+points that could not be measured, and network, software and method of its hosts. Items that all
+hosts have in common appear once.
 """
 
 import shlex
@@ -80,7 +80,7 @@ def _of_nic(nic: Nic) -> list[tuple[str, str]]:
         ("interface", nic.name),
         ("driver", nic.driver),
         ("MTU", str(nic.mtu) if nic.mtu else ""),
-        ("rate that the interface states", speed),
+        ("rate that the interface reports", speed),
         ("PCIe slot as negotiated", nic.pcie or ("" if nic.kind == "ethernet" else "none")),
         ("NUMA node of the interface", "" if nic.numa_node is None else str(nic.numa_node)),
     ]
@@ -157,7 +157,7 @@ def _range(counts: Sequence[int]) -> str:
 def setting_items(audit: Audit | None) -> list[Found]:
     """Return every setting that an audit read; for a setting that could not be read, the reason."""
     if audit is None:
-        why = "the hosts' settings were not read (a check reads them; `wireproof audit` too)"
+        why = "the hosts' settings were not read (a check or `wireproof audit` reads them)"
         return [("settings", "settings of the hosts", "", "", why)]
     return [
         (
@@ -201,8 +201,8 @@ def trouble(section: JudgedRun) -> list[str]:
 
 
 def facts(section: JudgedRun) -> list[Fact]:
-    """Return provenance as names and values: what was requested, what answered, and how it was
-    started.
+    """Return provenance as names and values: the request, the library that answered, and the start
+    command.
     """
     run, known = section.run, section.run.provenance
     environment: list[Fact] = [
@@ -245,11 +245,11 @@ def _engine(run: Run) -> list[Fact]:
     )
     lines: list[Fact] = [("harness floor", floors or "unknown")]
     if run.open is None:
-        return [("engine says", "nothing: it did not open its transport"), *lines]
+        return [("engine", "no report: it did not open its transport"), *lines]
     said, clock = run.open, run.open.clock
     costs = f"quantum {clock.quantum_ns:.3g} ns, one read costs {clock.read_cost_ns:.3g} ns"
     return [
-        ("engine says", clean(f"{said.engine}, ABI {said.abi}, transport {said.transport}")),
+        ("engine", clean(f"{said.engine}, ABI {said.abi}, transport {said.transport}")),
         ("clock", f"{clock.source}, {costs}"),
         ("run, seed of the order", clean(f"{said.run_id}, {said.seed}")),
         *lines,

@@ -133,7 +133,7 @@ class Facts(msgspec.Struct, frozen=True):
 
 
 class Table(msgspec.Struct, frozen=True):
-    """A table. Each row has as many cells as there are ``heads``. A column holds either texts or
+    """A table. Each row has as many cells as there are ``heads``. A column contains either texts or
     figures, and a table has at most one column of figures. Text shows the first ``most`` rows.
     ``name``: the name of the file that a page saves it as; "" for its title.
     """
@@ -190,7 +190,7 @@ class Steps(msgspec.Struct, frozen=True):
 
 
 class Raw(msgspec.Struct, frozen=True):
-    """Lines whose blanks matter: a diff or a script."""
+    """Lines whose spaces matter: a diff or a script."""
 
     kind: ClassVar[str] = "raw"
     lines: tuple[str, ...]
@@ -232,7 +232,8 @@ Part: TypeAlias = Text | Facts | Table | Findings | Steps | Raw | Picture | Sect
 
 
 class Document(msgspec.Struct, frozen=True):
-    """``title``: what the result is; ``answer``: the sentence that answers the user's question."""
+    """A whole document. ``title``: the kind of result; ``answer``: the sentence that answers the
+    user's question."""
 
     title: str
     answer: str

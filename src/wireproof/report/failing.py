@@ -1,5 +1,5 @@
-"""What fails in an audit, by entry of the catalogue: on which hosts, with which values, the largest
-expected effect on this fabric first. Text and page take their sentences from here.
+"""The failures of an audit, by entry of the catalogue: hosts and values, with the largest expected
+effect on this fabric first. Text and page use the sentences of this module.
 """
 
 import re
@@ -37,7 +37,7 @@ class Failing(msgspec.Struct, frozen=True):
 
     ``who`` and ``values``: folded, as text; ``others``: the value on most hosts, "" if the failure
     has another reason. ``fix``: the fix for the first host; ``alike``: number of further hosts with
-    a similar fix. ``cause``: the entry may be the cause of what a check found.
+    a similar fix. ``cause``: the entry may be the cause of a check's findings.
     """
 
     id: str
@@ -74,8 +74,8 @@ class Failing(msgspec.Struct, frozen=True):
 def failing(
     results: Sequence[AuditResult], carrier: str = "", causes: Collection[str] = ()
 ) -> list[Failing]:
-    """Return the entries that fail: first those that may be the cause of what is slow (``causes``),
-    then by expected effect on ``carrier`` (``ip``, ``rdma``, "" if unknown).
+    """Return the entries that fail: first those that may be the cause of the slow results
+    (``causes``), then by expected effect on ``carrier`` (``ip``, ``rdma``, "" if unknown).
     """
     groups: dict[str, list[AuditResult]] = defaultdict(list)
     for one in AuditResults.of(results).where(lambda one: one.status == "fail"):
@@ -86,8 +86,8 @@ def failing(
 
 
 def carrier_of(results: Iterable[AuditResult], protocol: str = "") -> str:
-    """Return what carries the messages: according to the claimed protocol, otherwise to what the
-    hosts have.
+    """Return the carrier of the messages: from the claimed protocol, otherwise from the ports of
+    the hosts.
     """
     if protocol:
         return "rdma" if protocol in _RDMA else "ip" if protocol == "tcp" else ""
@@ -97,7 +97,7 @@ def carrier_of(results: Iterable[AuditResult], protocol: str = "") -> str:
 
 
 def _weight(effect: SettingEffect | None, carrier: str) -> float:
-    """Return how much a fix is expected to gain: the effect times its certainty."""
+    """Return the expected gain of a fix: the effect times its certainty."""
     if effect is None:
         return 0.0
     apart = {effect.over, carrier} == {"ip", "rdma"}
@@ -107,7 +107,7 @@ def _weight(effect: SettingEffect | None, carrier: str) -> float:
 
 def _failing(name: str, group: Sequence[AuditResult], cause: bool) -> Failing:
     """Combine the results of one entry. Results that only report a difference between hosts add the
-    value on the others.
+    value on the other hosts.
     """
     wrong = [one for one in group if not one.usual] or list(group)
     odd = [one for one in group if one.usual]
@@ -129,7 +129,7 @@ def _failing(name: str, group: Sequence[AuditResult], cause: bool) -> Failing:
 
 
 def _others(odd: Sequence[AuditResult], wrong: Sequence[AuditResult]) -> str:
-    if not odd or odd[0] is wrong[0]:  # in that case the message already says it
+    if not odd or odd[0] is wrong[0]:  # in that case the message already contains it
         return ""
     return f"{fold(dict.fromkeys(one.host for one in odd))}: others have {odd[0].usual}"
 
@@ -169,9 +169,8 @@ def _where(group: Sequence[AuditResult], hosts: str) -> str:
 
 
 def _reason(one: AuditResult) -> str:
-    """Return the reason without the entry's title and without names of interfaces.
-
-    So a missing program is one reason for all entries, as is data that an archive does not contain.
+    """Return the reason without the entry's title and without names of interfaces, so that a
+    missing program, or data that an archive does not contain, is one reason for all entries.
     """
     reason = one.message.partition(": ")[2] or one.message
     places = reason.split("; ")
@@ -179,11 +178,11 @@ def _reason(one: AuditResult) -> str:
         any(each.endswith(_UNKEPT) for each in places)
         and all(each.endswith((_UNKEPT, _UNASKED)) for each in places)
     ):
-        return f"what they are read from {_UNKEPT}"
+        return f"their source {_UNKEPT}"
     if any(each.endswith(_ROOT) for each in places):
-        return f"what they are read from {_ROOT}"
+        return f"their source {_ROOT}"
     if lacking := _NO_DEVICES.search(reason):
-        return lacking[1] or "the PCI address of the device, which is not known"
+        return lacking[1] or "the PCI address of the device, which is unknown"
     if _NO_SYSTEMD in reason:
         return "systemd does not run there"
     for name in filter(None, re.split(r"[: ]", one.instance)):
@@ -215,9 +214,7 @@ def who(group: Sequence[AuditResult]) -> str:
 
 
 def effect_text(effect: SettingEffect) -> str:
-    """Return ``10 % to 100 % of latency (literature)``, ``up to 90 % of bandwidth, what is sent
-    (…)``.
-    """
+    """Return a phrase such as ``10 % to 100 % of latency (literature)``."""
     if effect.on == "none":
         return ""
     pauses = " if it pauses" if effect.pauses else ""

@@ -1,7 +1,7 @@
 """Traffic of each NIC compared with the traffic expected from the payload: the data for the picture
 of the proof.
 
-It covers points whose messages are so large that headers add little to the payload. The ledger
+It covers points whose messages are large enough that headers add little to the payload. The ledger
 interprets the counters and subtracts the background; this module only adds them up over the points
 of a run.
 """
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 
 SMALL_BYTES = 1024
-"""Smaller messages are not part of the picture, because their frames are mostly headers. The judge
-still considers them.
+"""Smaller messages are not part of the picture, because their frames are mostly headers. The
+judgement still covers them.
 """
 
 STRAY_BYTES = 10_000
@@ -63,8 +63,8 @@ def flows(run: Run) -> list[NicTraffic]:
     """Return expected and counted bytes per host, NIC and direction: claimed NICs first, then
     others with traffic.
     """
-    # Only the judge knows how much of a group's traffic leaves a host, because ranks of one host
-    # communicate inside it.
+    # Only the judgement knows how much of a group's traffic leaves a host, because ranks of one
+    # host communicate inside it.
     paired = [point for point in run.points if point.group is None]
     points = [point for point in paired if point.message_bytes >= SMALL_BYTES] or paired
     namespaces: dict[int, _Namespace] = {}

@@ -1,5 +1,5 @@
-"""How output text may look, and styled text wrapped to a width: paragraphs and rows of cells become
-lines, coloured if the output has colour.
+"""The style of output text, and its wrapping to a width: paragraphs and rows of cells become lines,
+coloured if the output supports colour.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from wireproof.report.document import Head
 
 
-# --- How output text may look: colour, width and alphabet are decided here.
+# --- The style of output text: colour, width and alphabet.
 
 _ASCII = {
     "µ": "u",
@@ -37,7 +37,7 @@ _ASCII = {
 
 
 class Look(msgspec.Struct, frozen=True):
-    """How text may look at its destination."""
+    """The style that the destination of a text supports."""
 
     width: int = 80
     color: bool = False
@@ -63,11 +63,11 @@ class Look(msgspec.Struct, frozen=True):
         )
 
     def say(self, text: object, limit: int = 400) -> str:
-        """Return any text made safe, in the alphabet of the destination."""
+        """Return a text made safe, in the alphabet of the destination."""
         return self._spelt(clean(text, limit))
 
     def keep(self, text: str) -> str:
-        """Return a command made safe, with all its characters and blanks, because people paste
+        """Return a command made safe, with all its characters and spaces, because people paste
         it.
         """
         return self._spelt(harmless(text))
@@ -107,7 +107,7 @@ class Piece(NamedTuple):
 
 
 class Paragraph(NamedTuple):
-    """Pieces that are wrapped together, with every line indented by ``indent`` blanks. A line break
+    """Pieces that are wrapped together, with every line indented by ``indent`` spaces. A line break
     in a piece ends the line.
 
     ``mark``: text before the first line, in the style ``ink``; the other lines are indented by its
@@ -126,8 +126,8 @@ class Paragraph(NamedTuple):
 
 
 def cell_length(text: str) -> int:
-    """Return how many cells of a terminal ``text`` takes: wide characters take two, combining marks
-    none.
+    """Return the number of terminal cells that ``text`` takes: wide characters take two, combining
+    marks none.
     """
     return len(text) if text.isascii() else sum(map(_cells, text))
 

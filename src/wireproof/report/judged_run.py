@@ -1,4 +1,4 @@
-"""One run of a report with its judgement: only what was measured, observed or concluded."""
+"""One run of a report with its judgement: only measurements, observations and conclusions."""
 
 import math
 import os
@@ -72,7 +72,7 @@ class JudgedRun:
     """One run with its judgement and everything that reports show about it.
 
     ``lead``: a paragraph for readers. ``standing``: changes by wireproof in force on the hosts,
-    None if the hosts were not asked. ``located``: which node, port, link or switch is slow, one
+    None if the hosts were not asked. ``located``: the slow nodes, ports, links and switches, one
     entry per screened metric. ``fabric``: if known, determines which nodes are drawn together.
     ``settings``: audit of the hosts. ``records``: folders of the launches, in order. ``constants``:
     limits that the user set. ``settled``: a repeat replaces the samples that it repeats.
@@ -98,8 +98,8 @@ class JudgedRun:
 
 
 def ranked(findings: list[Finding]) -> list[Finding]:
-    """Return the findings, worst severity first, then the most important; otherwise in the judge's
-    order.
+    """Return the findings, worst severity first, then the most important; otherwise in the order of
+    the judgement.
     """
     return sorted(findings, key=_rank)
 
@@ -136,7 +136,8 @@ def results(judgement: Judgement) -> list[PairVerdict | GroupVerdict]:
 
 
 def passing(judgement: Judgement) -> str:
-    """Return how many results pass, and how many samples a repeat replaces."""
+    """Return a phrase with the number of results that pass and of samples that a repeat
+    replaces."""
     judged = results(judgement)
     good = sum(one.verdict == "pass" for one in judged)
     again = len(judgement.pairs) - len(counted(judgement))
@@ -146,7 +147,7 @@ def passing(judgement: Judgement) -> str:
 
 
 def suspected(section: JudgedRun) -> tuple[str, set[str]]:
-    """Return the claimed protocol, and the settings that may be the cause of what is slow."""
+    """Return the claimed protocol, and the settings that may be the cause of the slow results."""
     link = section.run.claim.link
     blamed = (blame for one in section.located for blame in one.blames)
     named = {cause.setting for blame in blamed for cause in blame.causes if cause.explains}
@@ -156,7 +157,7 @@ def suspected(section: JudgedRun) -> tuple[str, set[str]]:
 
 
 def label(section: JudgedRun) -> str:
-    """Return the folded names of the hosts, or of the claimed hosts if there are none."""
+    """Return the folded names of the hosts, or of the claimed hosts if no host took part."""
     names = {host.hostname or host.host for host in section.run.hosts} or {
         claim.host for claim in section.run.claim.hosts
     }
@@ -205,7 +206,7 @@ def headline(section: JudgedRun) -> str:
 
 
 def one_line(runs: Sequence[JudgedRun], verdict: Verdict) -> str:
-    """Return the overall verdict, who was measured, and the sentence of the first run with that
+    """Return the overall verdict, the hosts, and the sentence of the first run with that
     verdict.
     """
     telling = next(one for one in runs if one.judgement.verdict == verdict)

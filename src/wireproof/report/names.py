@@ -20,7 +20,7 @@ def clean(text: object, limit: int = 400) -> str:
     r"""Return ``text`` as one harmless line of at most ``limit`` characters.
 
     Control, format, surrogate and unassigned characters become visible escapes (``\\x1b``,
-    ``\\u202e``); any white space becomes one blank; more than two successive combining marks are
+    ``\\u202e``); any white space becomes one space; more than two successive combining marks are
     dropped; a truncated text ends in ``…``.
     """
     whole = str(text)
@@ -74,7 +74,7 @@ def fold(names: Iterable[str], limit: int = 400) -> str:
 
 @functools.lru_cache(maxsize=256)
 def _folded(names: tuple[str, ...], limit: int) -> str:
-    """Cached, because a report names the same hosts many times."""
+    """Return names folded; cached, because a report contains the same hosts many times."""
     shown = sorted({clean(name, 80) for name in names if name})
     if not shown:
         return ""
@@ -89,7 +89,7 @@ def _folded(names: tuple[str, ...], limit: int) -> str:
 
 
 def _ranges(names: Iterable[str]) -> str:
-    """Return names that differ in one number as one range, so that a thousand are parsed at
+    """Return names that differ in one number as one range, so that a thousand names are parsed at
     once.
     """
     ranges: dict[tuple[str, str], list[str]] = defaultdict(list)

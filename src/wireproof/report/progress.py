@@ -1,8 +1,9 @@
 """Progress during a run, updated by the engine's frames: a bar on a terminal, otherwise a plain
 line from time to time.
 
-The remaining time is estimated from budgets: each point may use its budget, and the share that
-finished points used scales what is left. Nothing here writes to standard output, which is for data.
+The remaining time is estimated from budgets: each point may use its budget, and the remaining time
+is scaled by the share that finished points used. Nothing here writes to standard output, which is
+for data.
 """
 
 import time
@@ -23,8 +24,8 @@ _ERASE_LINE, _HIDE_CURSOR, _SHOW_CURSOR = "\r\x1b[2K", "\x1b[?25l", "\x1b[?25h"
 
 
 class Forecast:
-    """How many points are done, and how long the others will take. Pure except for the clock that
-    is passed in.
+    """The number of finished points, and the estimated time for the others. Pure except for the
+    clock that is passed in.
     """
 
     def __init__(self, plan: Plan, clock: Callable[[], float] = time.monotonic) -> None:
@@ -72,7 +73,8 @@ class Forecast:
         return left_ms * pace / 1000
 
     def line(self) -> str:
-        """Return ``12 of 84 points, stream 1 MiB; 14 s elapsed, about 52 s left``."""
+        """Return the state as text: ``12 of 84 points, stream 1 MiB; 14 s elapsed, about 52 s
+        left``."""
         text = f"{self.done} of {self.total} points"
         if self.current is not None:
             text += f", {describe(self.current)}"
@@ -128,7 +130,7 @@ class Progress:
             self._bar = False
 
     def __call__(self, frame: Frame) -> None:
-        """Take one frame and show what changed. Never raises for an unknown frame."""
+        """Process one frame and update the display. Never raises for an unknown frame."""
         self._forecast.take(frame)
         every = BAR_EVERY_S if self._bar else PLAIN_EVERY_S
         if isinstance(frame, Close) or self._clock() - self._last >= every:

@@ -193,7 +193,7 @@ def _weight(row: ResultRow) -> tuple[int, float]:
 
 
 def _concerns(about: Subject, row: ResultRow) -> bool:
-    """Return True if the row's messages passed the subject of a finding. Rows do not tell this for
+    """Return True if the row's messages passed the subject of a finding. Rows do not show this for
     switches and links.
     """
     origin, target = row.between
@@ -212,7 +212,7 @@ def _concerns(about: Subject, row: ResultRow) -> bool:
 
 
 def heat_size(rows: Iterable[ResultRow]) -> int | None:
-    """Return the message size of the pair picture: the one with most directions, then the
+    """Return the message size of the pair picture: the size with the most directions, then the
     largest.
     """
     covered: dict[int, set[tuple[int, int]]] = {}
@@ -232,7 +232,8 @@ def directed_cells(table: ResultTable) -> tuple[int | None, list[Cell]]:
 
 
 def heat_cells(table: ResultTable, message_bytes: int) -> list[Cell]:
-    """Return one cell per direction at one size. Several ranks or repetitions give their median."""
+    """Return one cell per direction at one size. For several ranks or repetitions, the cell shows
+    the median."""
     found = gathered(
         (row.between, row)
         for row in table.rows

@@ -47,10 +47,11 @@ STYLES = {
 _LONGEST = 2400
 """Maximum length of a text, in characters."""
 _WIDEST_WORD = 14
-"""Columns for the words to the left of findings; longer words go into the text."""
+"""Maximum number of columns for the words to the left of findings; longer words become part of the
+text."""
 _WIDEST_QUESTION = 20
 _CUT = re.compile(r"\.?$|\. |; | \(")
-"""Where an answer ends within a finding."""
+"""The end of an answer within a finding."""
 _WIDEST = 41
 _NARROWEST = 9
 """Columns of a figure."""
@@ -83,7 +84,8 @@ def _document(document: Document, look: Look) -> Iterator[Paragraph]:
 def _led(parts: tuple[Part, ...], answer: str) -> tuple[Item | None, tuple[Part, ...]]:
     """Return the finding that is the answer, or begins with it, for the first line, so that no
     sentence is printed twice: with its code, the rest of its text, and its advice. Return also the
-    parts without it and without answers of sections that repeat it. None if no finding is.
+    parts without it and without answers of sections that repeat it. None if no finding is the
+    answer.
     """
     bare = answer.rstrip(".")
     for found in _items(parts) if bare else ():
@@ -333,8 +335,8 @@ def _dots_text(figure: Dots, look: Look) -> str:
 
 
 def spark_text(spark: Spark, look: Look, room: int = 0) -> str:
-    """Return a character for each value, as high as its share of ``full``; in a ``room`` that is
-    too small for all, one for the mean of several.
+    """Return a character for each value, as high as its share of ``full``; if ``room`` is too small
+    for all, a character for the mean of several values.
     """
     heights = _ASCII_HEIGHTS if look.ascii else _HEIGHTS
     if not spark.full:
@@ -365,8 +367,8 @@ _MARKS, _ASCII = "·:∴⁘", ".:%#"
 def dots(
     values: Sequence[float], quantity: Quantity, look: Look, *, value: float | None = None
 ) -> str:
-    """Return ``4.1 us |·   :·▲··| 0.9 us``: faster to the right, on a logarithmic scale. Denser
-    marks stand for several numbers in one place.
+    """Return ``4.1 us |· :·▲··| 0.9 us``: faster to the right, on a logarithmic scale. Denser marks
+    represent several numbers in one place.
     """
     every = [*values, *([value] if value else [])]
     low, high = min(every), max(every)

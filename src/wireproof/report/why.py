@@ -1,6 +1,5 @@
-"""The answer to *why*: the cause with its evidence, or what was ruled out and what to check next.
-
-It reports what findings and results contain, and draws no new conclusions.
+"""The answer to *why*: the cause with its evidence, or the causes that were ruled out and the next
+check. It reports the content of findings and results, and draws no new conclusions.
 """
 
 from collections.abc import Sequence
@@ -29,12 +28,12 @@ _SAID = {
     "rdma-instead-of-tcp": "RDMA carried the bytes of a link claimed as plain Ethernet",
     "other-traffic": "Other traffic used a port that was measured",
     "above-ceiling": "The number is more than the claimed link can carry",
-    "below-floor": "The number is faster than the claimed link can be",
-    "payload-corrupt": "Bytes were changed on the way",
+    "below-floor": "The number is faster than the claimed link allows",
+    "payload-corrupt": "Bytes were changed in transit",
     "library-mismatch": "A different MPI library answered",
-    "provider-fallback": "Another libfabric provider than the requested one",
+    "provider-fallback": "libfabric did not use the requested provider",
     "rank-lost": "A rank was lost",
-    "large-messages-hang": "Small messages pass and large ones hang",
+    "large-messages-hang": "Small messages pass, but large messages hang",
     "deadline": "The time limit was reached",
     "points-missing": "Some points were not measured",
     "interrupted": "The run was interrupted",
@@ -43,7 +42,7 @@ _SAID = {
     "nic-down": "The claimed NIC has no carrier",
     "unstable": "The numbers do not repeat",
     "noise-too-high": "Too noisy to decide",
-    "node-missing": "A node gave no sample",
+    "node-missing": "A node has no samples",
     "nothing-screened": "There is nothing to compare",
     "packet-loss": "Segments were lost and retransmitted",
     "reordering": "Packets overtook each other",
@@ -51,12 +50,12 @@ _SAID = {
     "instrument-only": "No network was measured",
     "no-wire-claimed": "Only one machine took part",
 }
-"""Findings that are themselves a reason; the others report what is slow, not why."""
+"""Findings that are themselves a reason; the others report only that something is slow."""
 _HARMLESS = {
     "nic-down": "Nothing is slow, but a link went down",
     "retransmits": "Nothing is slow, but packets were retransmitted, dropped or paused",
 }
-"""Warnings of a run that passes: a fault that costs nothing yet."""
+"""Warnings of a passing run: faults that do not cost performance yet."""
 _DISTURBED = {
     "oversubscribed",
     "unstable",
@@ -70,8 +69,8 @@ _MOST_ARE_GOOD = 0.9
 
 
 def why(section: JudgedRun, decisive: Sequence[Finding]) -> tuple[str, str]:
-    """Return the short answer, and a text with evidence, other possible causes or what was ruled
-    out, and what to do next.
+    """Return the short answer, and a text with evidence, other possible causes or ruled-out causes,
+    and the next step.
 
     ``decisive``: the findings that determine the verdict, most important first.
     """
@@ -95,7 +94,7 @@ def why(section: JudgedRun, decisive: Sequence[Finding]) -> tuple[str, str]:
 
 
 def _passing(section: JudgedRun) -> tuple[str, str]:
-    """Return the answer if no finding decides: what was lost although nothing is slow."""
+    """Return the answer if no finding decides: a fault that does not slow anything down."""
     if section.judgement.verdict != "pass":
         return "Too little evidence", ""
     warnings = [one for one in ranked(section.judgement.findings) if one.severity == "warning"]
@@ -144,7 +143,7 @@ def _load(section: JudgedRun) -> str:
 
 
 def excluded(section: JudgedRun, finding: Finding) -> list[str]:
-    """Return what the evidence rules out as a reason for ``finding``, each in a few words."""
+    """Return the reasons for ``finding`` that the evidence rules out, each in a few words."""
     return [
         *_path(section),
         *_others_are_good(section, finding),
@@ -163,7 +162,7 @@ def _path(section: JudgedRun) -> list[str]:
 
 
 def _others_are_good(section: JudgedRun, finding: Finding) -> list[str]:
-    """Rule out the fabric as a whole if a node is slow and the pairs without it are not."""
+    """Rule out the fabric as a whole if a node is slow but the pairs without it are not."""
     node, named = finding.evidence.get("node"), finding.evidence.get("nodes")
     about = {node} if isinstance(node, str) else set(named) if isinstance(named, list) else set()
     if not about:
@@ -185,10 +184,12 @@ def _others_are_good(section: JudgedRun, finding: Finding) -> list[str]:
 
 
 def _disturbances(section: JudgedRun) -> list[str]:
-    """Rule out other load if the engine looked for it and the judge reports none."""
+    """Rule out other load if the engine checked for it and no finding reports it."""
     codes = {finding.code for finding in section.judgement.findings}
     looked = any(pair.sentinels for point in section.run.points for pair in point.pairs)
-    return ["other load on the hosts (none was seen)"] if looked and not codes & _DISTURBED else []
+    return (
+        ["other load on the hosts (none was observed)"] if looked and not codes & _DISTURBED else []
+    )
 
 
 def _compared(finding: Finding) -> list[str]:
@@ -201,11 +202,11 @@ def _compared(finding: Finding) -> list[str]:
 
 
 def _settings(section: JudgedRun) -> list[str]:
-    """Rule out the settings if the audit found none that differs and explains the result."""
+    """Rule out the settings if the audit found no difference that explains the result."""
     audit = section.settings
     if audit is None or suspected(section)[1]:
         return []
     known = {one.id for one in audit.results if one.status in ("pass", "fail", "waived")}
     if not known:
         return []
-    return [f"the hosts' settings ({len(known)} were read, none that differs explains it)"]
+    return [f"the hosts' settings ({len(known)} were read, and no difference explains it)"]

@@ -1,9 +1,10 @@
-"""A history: a folder of results with an index, which many hosts may share and write at once.
+"""A history: a folder of results with an index that many hosts may share and write at the same
+time.
 
 It needs no lock and no server. Each result and each loose entry of the index is a file with a
 unique name, written atomically. Loose entries are merged into a packed file from time to time.
-Merging twice, or on two hosts at once, writes the same rows again, and rows are counted once by
-their id. ``take_turns`` adds when each node last had its turn.
+If entries are merged twice, or on two hosts at the same time, the same rows are written again, and
+rows with the same id count once. ``take_turns`` adds the time when each node last had its turn.
 """
 
 import contextlib
@@ -37,17 +38,17 @@ LOG = "log"
 """The copy of an imported log, in its folder."""
 _LARGEST_ENTRY = 16 << 20
 _LOOSE = 200
-"""Most loose entries that are read one by one; more are merged."""
+"""Maximum number of loose entries that are read one by one; more entries are merged."""
 _PACKED = ".jsonl.gz"
 _EFFORT = 3
-"""Compression level: the next ones take twice as long for a few percent."""
+"""Compression level: the next levels take twice as long and save only a few per cent."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}", re.ASCII)
 _VERSION = 1
 _FETCHED = 64
 _MEMORY = "768MB"
 _LONGEST = "SELECT coalesce(max(strlen(entry)), 0) + 1 FROM read_parquet(?)"
 _TRIES, _PAUSE_S = 10, 0.02
-_GO_ON = "Remove it to go on without it."
+_GO_ON = "Remove it to continue without it."
 _OF_THE_DISK = (errno.EACCES, errno.EIO, errno.EPERM, errno.EROFS, errno.ESTALE)
 
 
@@ -81,7 +82,9 @@ def entries(root: Path) -> list[Entry]:
     refuse_other_than_history(root)
     by_id, files = _settled(root)
     if len(files) > _LOOSE:
-        with contextlib.suppress(OSError, CouldNotMeasure):  # a reader may be allowed to read only
+        with contextlib.suppress(
+            OSError, CouldNotMeasure
+        ):  # a reader may have only read permission
             _replace(root, by_id, files)
     return sorted(by_id.values(), key=lambda entry: (entry.measured, entry.id))
 
@@ -94,8 +97,8 @@ def remove_entries(root: Path, ids: Sequence[str]) -> None:
 
 
 def _settled(root: Path) -> tuple[dict[str, Entry], list[Path]]:
-    """Return the entries and the files that contain them; read again if another host merged files
-    meanwhile.
+    """Return the entries and the files that contain them; they are read again if another host
+    merged files meanwhile.
     """
     for number in range(_TRIES - 1):
         with contextlib.suppress(FileNotFoundError):
@@ -105,13 +108,13 @@ def _settled(root: Path) -> tuple[dict[str, Entry], list[Path]]:
         return _read(root)
     except FileNotFoundError as error:
         raise BadInput(
-            f"{error.filename or error} disappears while it is read: try again."
+            f"{error.filename or error} disappeared while it was read: try again."
         ) from error
 
 
 def each_entry(root: Path, trouble: Callable[[str], None]) -> Iterator[Entry]:
-    """Yield each entry once, unordered, without holding all in memory. For unreadable entries, pass
-    a sentence to ``trouble`` and go on; nothing is written.
+    """Yield each entry once, unordered, without keeping all of them in memory. For an unreadable
+    entry, pass a sentence to ``trouble`` and continue; nothing is written.
     """
     loose, tables = _files(root)
     known: set[str] = set()
@@ -124,7 +127,7 @@ def each_entry(root: Path, trouble: Callable[[str], None]) -> Iterator[Entry]:
                         known.add(entry.id)
                         yield entry
         except FileNotFoundError:
-            trouble(f"{path} disappears while it is read: reload to read it again.")
+            trouble(f"{path} disappeared while it was read: reload to read it again.")
         except BadInput as error:
             trouble(str(error))
 
@@ -162,8 +165,8 @@ def _read(root: Path) -> tuple[dict[str, Entry], list[Path]]:
             if taken > LARGEST_DECODED:
                 raise BadInput(
                     f"the history {root} would take more than {LARGEST_DECODED >> 20} MiB of"
-                    f" memory, from {path.name} on: `wireproof history pages` reads any, prune it"
-                    " or remove the file."
+                    f" memory, from {path.name} on: `wireproof history pages` reads a history of "
+                    "any size; prune it or remove the file."
                 )
             entry = _entry(data, path)
             by_id[entry.id] = entry
@@ -172,8 +175,8 @@ def _read(root: Path) -> tuple[dict[str, Entry], list[Path]]:
 
 @contextlib.contextmanager
 def _readable(path: Path) -> Iterator[None]:
-    """Raise ``BadInput`` for a file that cannot be read. A disk that fails does not make the entry
-    one to remove: only what is wrong with the file does. Files that disappear are the caller's.
+    """Raise ``BadInput`` for a file that cannot be read. The message advises to remove the file
+    only if the file itself is bad, not if the disk fails. The caller handles files that disappear.
     """
     try:
         yield
@@ -193,7 +196,7 @@ def _entry(data: bytes, path: Path) -> Entry:
     except msgspec.DecodeError as error:
         raise BadInput(f"{path} is damaged: {error}. {_GO_ON}") from error
     if not _ID.fullmatch(entry.id):
-        raise BadInput(f"{path} names {entry.id[:60]!r}, which is not a result.")
+        raise BadInput(f"{path} contains {entry.id[:60]!r}, which is not a result.")
     return entry
 
 
@@ -202,7 +205,7 @@ def _decoded(data: bytes, path: Path) -> Entry:
         entry = decode_json(data, Entry)
         version = entry.version
     except msgspec.ValidationError:
-        members = decode_json(data, dict[str, msgspec.Raw])  # a newer one has other fields
+        members = decode_json(data, dict[str, msgspec.Raw])  # a newer entry has other fields
         version = decode_json(bytes(members.get("version", b"0")), int)
         if version <= _VERSION:
             raise
@@ -212,7 +215,8 @@ def _decoded(data: bytes, path: Path) -> Entry:
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    """Yield the entries of a table one by one: a few bytes can unpack to any number of them."""
+    """Yield the entries of a table one by one, because a few bytes can unpack to any number of
+    entries."""
     with (
         _readable(path),
         open_regular(path, follow=False) as file,
@@ -257,14 +261,14 @@ def _rows(path: Path) -> Iterator[bytes]:
 
 
 def _name_of(by_id: dict[str, Entry]) -> str:
-    """Return the same name for the same entries, whoever merges them."""
+    """Return the same name for the same entries, whichever host merges them."""
     digest = hashlib.sha256("\n".join(sorted(by_id)).encode()).hexdigest()
     return f"entries-{digest[:32]}{_PACKED}"
 
 
 def _replace(root: Path, by_id: dict[str, Entry], files: Sequence[Path]) -> None:
-    """Write a single file, and remove exactly those files that the entries were read from: what
-    other hosts wrote meanwhile stays.
+    """Write a single file, and remove exactly the files that the entries were read from: files that
+    other hosts wrote meanwhile are kept.
     """
     _write_table(root, list(by_id.values()))
     with held_folder(root / INDEX) as folder:
@@ -285,8 +289,8 @@ def _write_table(root: Path, all_entries: Sequence[Entry]) -> None:
         raise CouldNotMeasure(f"the history {root} cannot be written: {error.strerror}.") from error
 
 
-# --- Record when each node last had its turn in a job over a history, because a node that is
-# down leaves no result.
+# --- Record when each node last had its turn in a job with a history, because a node that is down
+# has no result.
 #
 # A file per node contains the time. Its name is a digest, because a host's name may not be a valid
 # file name.

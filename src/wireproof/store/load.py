@@ -37,7 +37,7 @@ _NOT_REACHED = "not reached: "
 
 
 def _coded(sentence: str, ended: object) -> dict[str, Any]:
-    """Convert a sentence of schema 1 to code and text, by the rules of the judge at that time."""
+    """Convert a sentence of schema 1 to code and text, by the rules of that version."""
     reached = not sentence.startswith(_NOT_REACHED)
     if sentence == _NO_RESULT:
         code: object = "no-result"
@@ -78,8 +78,8 @@ def migrate(
     """
     if not isinstance(document, dict) or document.get("kind") != KIND:
         raise BadInput(
-            f"{name} was not written by wireproof: give a folder that 'wireproof measure --out' has"
-            " made."
+            f"{name} was not written by wireproof: give a folder that 'wireproof measure --out' "
+            "created."
         )
     schema = document.get("schema")
     if not isinstance(schema, int) or isinstance(schema, bool) or schema < 0:
@@ -99,9 +99,10 @@ FRAMES = "frames.jsonl"
 DOCUMENT = "run.json"
 _CHUNK = 1 << 16
 _MOST_BLANK = 1000
-"""Most empty lines: the recorder writes none, and each costs as much time as a frame."""
+"""Maximum number of empty lines: the recorder writes none, and each takes as much time as a
+frame."""
 _LARGEST_DOCUMENT = 256 << 20
-CUT_OFF = "the recording was cut off before it could give a reason"
+CUT_OFF = "the recording was cut off before it contained a reason"
 
 
 def load_document(folder: Path) -> RunDocument:
@@ -112,7 +113,7 @@ def load_document(folder: Path) -> RunDocument:
     if not folder.is_dir():
         raise BadInput(f"{folder} is not a folder: give the --out folder of a run.")
     if not path.is_file() and not path.is_symlink():
-        raise BadInput(f"{folder} is not a run of wireproof: it has no {DOCUMENT}.")
+        raise BadInput(f"{folder} is not a run of wireproof: it contains no {DOCUMENT}.")
     with reading(path):
         document = _document(read_bounded(path, _LARGEST_DOCUMENT, follow=False), path)
         if why := unsound(document):
@@ -137,7 +138,7 @@ def head_of(data: bytes) -> tuple[bytes, bytes]:
 
 
 def _document(data: bytes, path: Path) -> RunDocument:
-    """Decode a document. An older schema is migrated, which needs the memory twice."""
+    """Decode a document. An older schema is migrated, which takes twice the memory."""
     if head_of(data) == _OURS:
         return decode_json(data, RunDocument)
     document = migrate(decode_json(data, object, times=2), str(path))
@@ -152,8 +153,8 @@ def load_frames(folder: Path) -> list[Frame]:
 
 
 def each_frame(folder: Path) -> Iterator[Frame]:
-    """Yield frames like ``load_frames``, one at a time: those of ten thousand nodes need much
-    memory.
+    """Yield frames like ``load_frames``, one at a time, because the frames of ten thousand nodes
+    need much memory.
     """
     path = folder / FRAMES
     reader = FrameReader()
@@ -164,7 +165,7 @@ def each_frame(folder: Path) -> Iterator[Frame]:
                 for _, frame in reader.feed(data):
                     yield frame
                 if reader.blank > _MOST_BLANK:
-                    raise BadFrame("so many lines are empty that the file is damaged.")
+                    raise BadFrame("the file is damaged: too many of its lines are empty.")
     except FileNotFoundError:
         return
     except OSError as error:

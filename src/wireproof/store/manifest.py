@@ -1,7 +1,7 @@
 """``SHA256SUMS``: the digests of all files in a folder, in the format of ``sha256sum -c``.
 
-It lists every file of the folder except itself and its signatures, so that added files show too.
-Only names that wireproof uses are allowed, so nothing needs quoting.
+It lists every file of the folder except itself and its signatures, so that added files are also
+detected. Only names that wireproof uses are allowed, so no name needs quoting.
 """
 
 import errno
@@ -20,7 +20,7 @@ from wireproof.model.errors import BadInput, reading
 MANIFEST = "SHA256SUMS"
 _SIGNATURE = re.compile(r"SHA256SUMS(?:\.[0-9]{1,2})?\.(?:sig|asc|minisig)", re.ASCII)
 _DRAFT = re.compile(r"\.(SHA256SUMS.*)\.[0-9a-f]{8}\.new", re.ASCII)
-"""What `replace_file` leaves if its process is killed; nothing reads it."""
+"""The file that `replace_file` leaves if its process is killed; nothing reads it."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*(?:/[A-Za-z0-9][A-Za-z0-9._+-]*)*", re.ASCII)
 _LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)", re.ASCII)
 _LARGEST = 64 << 20
@@ -67,7 +67,8 @@ def write_manifest(folder: Path) -> int:
             raise BadInput(f"{folder / name} is {kind}: it cannot be part of a dossier.")
         if not _NAME.fullmatch(name):
             raise BadInput(
-                f"{folder} holds {name[:80]!r}: remove it, because it is not a file of wireproof."
+                f"{folder} contains {name[:80]!r}: remove it, because it is not a file of "
+                "wireproof."
             )
         lines.append(f"{digest_of(folder / name)}  {name}\n")
     replace_file(folder / MANIFEST, "".join(lines).encode("ascii"))
@@ -92,7 +93,7 @@ def listed(folder: Path, manifest: bytes | None = None) -> dict[str, str]:
     path = folder / MANIFEST
     data = manifest_bytes(folder) if manifest is None else manifest
     if not data.endswith(b"\n"):
-        raise BadInput(f"{path} is cut off: its last line has no end.")
+        raise BadInput(f"{path} is cut off: its last line has no line end.")
     digests: dict[str, str] = {}
     for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), start=1):
         parts = _LINE.fullmatch(line)
@@ -101,7 +102,7 @@ def listed(folder: Path, manifest: bytes | None = None) -> dict[str, str]:
                 f"{path}, line {number} is damaged: {line[:60]!r} is not the digest of a file."
             )
         if parts[2] in digests:
-            raise BadInput(f"{path}, line {number} is damaged: {parts[2]} is named twice.")
+            raise BadInput(f"{path}, line {number} is damaged: {parts[2]} is listed twice.")
         digests[parts[2]] = parts[1]
     return digests
 
@@ -112,9 +113,9 @@ def signatures_of(folder: Path) -> list[Path]:
 
 
 def differences(folder: Path, manifest: bytes | None = None) -> list[Tampering]:
-    """Return what in ``folder`` differs from ``manifest`` (default: that of the folder), by name;
-    empty if it is as sealed. Raise ``BadInput`` if the manifest is missing or damaged, and for more
-    files or bytes than a result has.
+    """Return the differences between ``folder`` and ``manifest`` (default: that of the folder), by
+    name; empty if it is as sealed. Raise ``BadInput`` if the manifest is missing or damaged, and
+    for more files or bytes than a result has.
     """
     wanted = listed(folder, manifest)
     try:
@@ -123,7 +124,8 @@ def differences(folder: Path, manifest: bytes | None = None) -> list[Tampering]:
         raise BadInput(f"{error.filename} cannot be read: {error.strerror}.") from error
     if len(there) > MOST or sum(status.st_size for status in there.values()) > LARGEST:
         raise BadInput(
-            f"{folder} holds more than {MOST} files or {LARGEST >> 30} GiB: no dossier does."
+            f"{folder} contains more than {MOST} files or {LARGEST >> 30} GiB, which no dossier "
+            "does."
         )
     changes = []
     for name, status in there.items():

@@ -82,7 +82,7 @@ def _quoted(name: str) -> str:
 
 
 def plain_name(name: str) -> str:
-    """Return a column's name as it stands in ``VALUES``."""
+    """Return a column's name in the form used in ``VALUES``."""
     return re.sub(r"[^a-z0-9]+", "_", name.lower().replace("/s", "_per_s")).strip("_")
 
 
@@ -91,7 +91,7 @@ def _column(names: Mapping[str, str], wanted: Sequence[str]) -> str | None:
 
 
 def starts_of(ordered: NDArray[Any]) -> NDArray[np.intp]:
-    """Return where each run of equal values begins."""
+    """Return the index at which each run of equal values begins."""
     return np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
 
 
@@ -153,7 +153,7 @@ class PairTable:
 
     def _binned(self, side: str) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """Return the nodes of one side and the median of the rows of each, by counting in
-        logarithmic bins of 0.1 %, so that no group is held or sorted.
+        logarithmic bins of 0.1 %, so that no group is kept in memory or sorted.
         """
         table = self._database.execute(
             f"SELECT {side}, round(ln(v) * {BINS})::INTEGER AS bin, count(*) AS n FROM pairs"  # noqa: S608
@@ -172,8 +172,8 @@ class PairTable:
     def worst(
         self, expected_tx: NDArray[np.float64], expected_rx: NDArray[np.float64], limit: int
     ) -> list[Any]:
-        """Return the pairs that are farthest below what both their nodes reach elsewhere: (origin,
-        target, value, ratio).
+        """Return the pairs that are farthest below the values of both their nodes elsewhere:
+        (origin, target, value, ratio).
         """
         bad = "v / least(a.tx, b.rx)" if self.metric == "goodput" else "greatest(a.tx, b.rx) / v"
         with self._numbers("ends", {"tx": expected_tx, "rx": expected_rx}):
@@ -204,8 +204,8 @@ def is_parquet(path: Path) -> bool:
 
 
 def _reader(path: Path, descriptor: int) -> str:
-    """Return the SQL function that reads the open file. By path, DuckDB would expand ``*`` and
-    ``[``, and take ``s3:`` as another machine.
+    """Return the SQL function that reads the open file. If it got a path, DuckDB would expand ``*``
+    and ``[``, and treat ``s3:`` as a remote store.
     """
     source = f"'/proc/self/fd/{descriptor}'"
     if is_parquet(path):
@@ -220,13 +220,13 @@ def _reader(path: Path, descriptor: int) -> str:
 LONGEST_LINE = 1 << 16
 _BUFFER = 1 << 20
 """DuckDB compares a line with its limit only after it has parsed a whole buffer in many ways. Its
-parallel reader leaves out a line that is longer than a buffer, without an error.
+parallel reader silently skips a line that is longer than a buffer.
 """
 
 
 def refuse_no_text(path: Path, file: BinaryIO) -> None:
-    """Raise ``BadInput`` unless a table of text begins with a line: DuckDB looks for it through
-    gigabytes of zeros, which take no space in a sparse or packed file.
+    """Raise ``BadInput`` unless a text table begins with a line: DuckDB would search for it through
+    gigabytes of zeros, which take no space in a sparse or compressed file.
     """
     head = b"" if is_parquet(path) else file.read(LONGEST_LINE)
     if path.suffix.lower() == ".gz":
@@ -235,8 +235,8 @@ def refuse_no_text(path: Path, file: BinaryIO) -> None:
     file.seek(0)
     if b"\0" in head or (len(head) == LONGEST_LINE and b"\n" not in head):
         raise BadInput(
-            f"{path} cannot be read as a table of pairs: it does not begin with a line of text that"
-            " names its columns."
+            f"{path} cannot be read as a table of pairs: it does not begin with a line of column "
+            "names."
         )
 
 
@@ -247,8 +247,8 @@ def chosen_columns(columns: Sequence[str], path: Path) -> tuple[str, str, str | 
     value = _column(names, tuple(VALUES))
     if origin is None or target is None or value is None:
         raise BadInput(
-            f"{path} has the columns {', '.join(columns)[:200]}: its first line must name origin,"
-            f" target and one of {', '.join(VALUES)}."
+            f"{path} has the columns {', '.join(columns)[:200]}: its first line must contain "
+            f"origin, target and one of {', '.join(VALUES)}."
         )
     return origin, target, _column(names, _ROUND), value
 
@@ -265,7 +265,7 @@ def _create(
         f" UNION SELECT DISTINCT {t} FROM {source}) WHERE n IS NOT NULL LIMIT {MOST_NODES + 1}"
     ).fetchall()
     if len(listed) > MOST_NODES:
-        raise BadInput(f"{path} names more than {MOST_NODES} nodes: are these pairs of nodes?")
+        raise BadInput(f"{path} contains more than {MOST_NODES} nodes: are these pairs of nodes?")
     nodes = tuple(sorted((row[0] for row in listed), key=natural))
     database.execute(
         "CREATE TEMP TABLE names AS SELECT unnest($n) AS name, unnest($i)::INTEGER AS i",
@@ -292,14 +292,14 @@ def _count(database: duckdb.DuckDBPyConnection, query: str) -> int:
 
 
 def natural(name: str) -> list[tuple[int, int, str]]:
-    """Sort key that puts n2 before n10."""
+    """Return a sort key that puts n2 before n10."""
     parts = re.findall(r"[0-9]{1,18}|[^0-9]+", name)
     return [(1, 0, part) if (number := whole(part)) is None else (0, number, "") for part in parts]
 
 
 def _threads() -> int:
-    """Return a thread per core, but a single one if the address space is limited: each reserves
-    72 MB.
+    """Return the number of threads: one per core, but only one if the address space is limited,
+    because each thread reserves 72 MB.
     """
     with contextlib.suppress(ImportError):  # Windows
         import resource
@@ -331,8 +331,8 @@ def opened_by_duckdb(file: BinaryIO, path: Path) -> Iterator[PairTable]:
                 yield PairTable(database, metric, nodes, rows, left_out)
         except duckdb.OutOfMemoryException as error:
             raise CouldNotMeasure(
-                f"{path} does not fit: raise the limit on memory (ulimit -v), free space for"
-                " temporary files, or set TMPDIR."
+                f"{path} does not fit into memory: raise the memory limit (ulimit -v), free space "
+                "for temporary files, or set TMPDIR."
             ) from error
         except (duckdb.Error, UnicodeDecodeError) as error:
             raise BadInput(

@@ -1,5 +1,5 @@
-"""Open a table of pairs. DuckDB, which is an extra, reads one of any size and Parquet; without it a
-CSV file of up to ``MOST_PLAIN`` lines is read in memory.
+"""Open a table of pairs. DuckDB, an optional dependency, reads CSV of any size and Parquet; without
+it, a CSV file of up to ``MOST_PLAIN`` lines is read into memory.
 """
 
 import contextlib
@@ -38,7 +38,8 @@ from wireproof.store.seal import first_line, has_duckdb, need_duckdb, without_du
 
 
 class PlainPairs:
-    """A small table in memory, with what ``PairTable`` answers for a table of any size."""
+    """A small table in memory, with the methods of ``PairTable``, which handles tables of any
+    size."""
 
     def __init__(
         self, metric: Metric, nodes: tuple[str, ...], columns: PairColumns, left_out: int
@@ -66,8 +67,8 @@ class PlainPairs:
     def worst(
         self, expected_tx: NDArray[np.float64], expected_rx: NDArray[np.float64], limit: int
     ) -> list[Any]:
-        """Return the pairs that are farthest below what both their nodes reach elsewhere: (origin,
-        target, value, ratio).
+        """Return the pairs that are farthest below the values of both their nodes elsewhere:
+        (origin, target, value, ratio).
         """
         pairs = self._columns
         tx, rx = expected_tx[pairs.origin], expected_rx[pairs.target]
@@ -79,7 +80,7 @@ class PlainPairs:
 
 
 MOST_PLAIN = 4_000_000
-"""Rows of a table that is read without DuckDB."""
+"""Maximum number of rows of a table that is read without DuckDB."""
 _SEPARATORS = (",", ";", "\t", "|")
 _LONGEST_NAME = 255
 
@@ -110,8 +111,8 @@ class _PlainRows:
     def add(self, row: Sequence[str]) -> None:
         if len(row) != self._width:
             raise BadInput(
-                f"{self._path} cannot be read as a table of pairs: a row has {len(row)} columns,"
-                f" and its first line {self._width}."
+                f"{self._path} cannot be read as a table of pairs: a row has {len(row)} columns, "
+                f"but its first line has {self._width}."
             )
         names = [row[end].strip() for end in self._ends]
         if not all(names):
@@ -119,7 +120,7 @@ class _PlainRows:
         ends = [self._nodes.setdefault(name, len(self._nodes)) for name in names]
         if max(map(len, names)) > _LONGEST_NAME or len(self._nodes) > MOST_NODES:
             raise BadInput(
-                f"{self._path} names more than {MOST_NODES} nodes, or a node by more than"
+                f"{self._path} contains more than {MOST_NODES} nodes, or a node name of more than"
                 f" {_LONGEST_NAME} characters: are these pairs of nodes?"
             )
         if ends[0] == ends[1]:
@@ -152,7 +153,7 @@ def _number(text: str) -> float | None:
 
 
 def _plain_table(file: BinaryIO, path: Path) -> PlainPairs:
-    """Read a file of CSV, packed by gzip or not, without DuckDB."""
+    """Read a CSV file, compressed with gzip or not, without DuckDB."""
     packed = path.suffix.lower() == ".gz"
     try:
         with gzip.GzipFile(fileobj=file) if packed else contextlib.nullcontext(file) as source:
@@ -179,7 +180,7 @@ def open_pairs(path: Path) -> Iterator[PairTable | PlainPairs]:
         file = open_regular(path)
     except OSError as error:
         raise BadInput(
-            f"{path} is not a file that can be read ({error.strerror}): give a Parquet or CSV table"
+            f"{path} is not a readable file ({error.strerror}): give a Parquet or CSV table"
             " of pairs, or a folder of a check."
         ) from error
     with file:

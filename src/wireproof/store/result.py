@@ -1,5 +1,5 @@
-"""Write and read ``result.json``, which names the records of a result, and ``dossier.json``, which
-states the version, rules and criteria by which a dossier was judged; find the newest of many
+"""Write and read ``result.json``, which lists the records of a result, and ``dossier.json``, which
+contains the version, rules and criteria by which a dossier was judged; find the newest of many
 results.
 """
 
@@ -40,7 +40,7 @@ def read_result(folder: Path, sealed: str = "") -> StoredResult | None:
     """Return the result in ``folder``; None if there is no such file. ``sealed``: SHA-256 that the
     file must have.
 
-    Raises ``BadInput`` if it is damaged, has a newer schema, names invalid folders, or differs from
+    Raises ``BadInput`` if it is damaged, has a newer schema, lists invalid folders, or differs from
     the sealed file.
     """
     path = folder / RESULT
@@ -51,7 +51,7 @@ def read_result(folder: Path, sealed: str = "") -> StoredResult | None:
     except OSError as error:
         raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
     if sealed and hashlib.sha256(data).hexdigest() != sealed:
-        raise BadInput(f"{folder} is a dossier, and its {RESULT} is not what was sealed.")
+        raise BadInput(f"{folder} is a dossier, but its {RESULT} is not the sealed file.")
     with reading(path):
         _check_head(data, path)
         result = decode_json(data, StoredResult)
@@ -62,7 +62,7 @@ def read_result(folder: Path, sealed: str = "") -> StoredResult | None:
     names = [name for part in result.parts for name in part.records]
     for name in [*names, *filter(None, [result.settings])]:
         if not _NAME.fullmatch(name):
-            raise BadInput(f"{path} names {name[:60]!r}, which is not the folder of a launch.")
+            raise BadInput(f"{path} contains {name[:60]!r}, which is not the folder of a launch.")
     return result
 
 
@@ -129,7 +129,7 @@ QUIET_S = 600.0
 _MOST_UNFINISHED = 20
 _LARGEST_DOCUMENT = 16 << 20
 _MOST_RESULTS = 1000
-"""Most results of a folder to examine, newest first."""
+"""Maximum number of results of a folder to examine, newest first."""
 
 
 def newest_result(source: Path, wanted: Collection[str]) -> tuple[Path, StoredResult] | None:
@@ -192,7 +192,7 @@ def _last_written(folder: Path) -> float:
 
 
 def _hosts_of(folder: Path) -> set[str] | None:
-    """Return the nodes of a check; None if its records do not tell."""
+    """Return the nodes of a check; None if its records do not contain them."""
     hosts: set[str] = set()
     try:
         for launch in _folders(folder):
@@ -206,8 +206,8 @@ def _hosts_of(folder: Path) -> set[str] | None:
 
 
 def measured(runs: Iterable[Run]) -> str:
-    """Return when the first run started; a run without a date comes first, because evidence is as
-    old as its oldest part.
+    """Return the start time of the first run; a run without a date counts as the first, because
+    evidence is as old as its oldest part.
     """
     return min(
         (run.provenance.started for run in runs),

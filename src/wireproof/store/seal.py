@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 POINTS, BATCHES = "points.parquet", "batches.parquet"
 _MEMORY = "4GB"
-"""A check of 10,000 hosts takes 0.7 GB; records from others may need any amount."""
+"""A check of 10,000 hosts takes 0.7 GB; records from other sources may need any amount."""
 SCHEMA = 1
 """Version of the tables' columns, stored in the metadata of the files."""
 
@@ -81,17 +81,18 @@ _BATCHES = f"""WITH pairs AS ({_PAIRS}),
 
 
 def _quoted(text: str) -> str:
-    """Return a text as an SQL literal: DuckDB takes no parameters for file names in COPY."""
+    """Return a text as an SQL literal, because DuckDB does not accept parameters for file names in
+    COPY."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def has_duckdb() -> bool:
-    """Return whether DuckDB is installed; it is an extra."""
+    """Return whether DuckDB, an optional dependency, is installed."""
     return importlib.util.find_spec("duckdb") is not None
 
 
 def without_duckdb(purpose: str) -> CouldNotMeasure:
-    """Return the error of what cannot be done without DuckDB."""
+    """Return the error for an operation that needs DuckDB."""
     return CouldNotMeasure(
         f"{purpose} needs DuckDB, which is not installed: install it with `pip install duckdb`."
     )
@@ -104,8 +105,8 @@ def need_duckdb(purpose: str) -> None:
 
 
 def open_database(memory: str, scratch: str = "", threads: int = 1) -> duckdb.DuckDBPyConnection:
-    """Return an empty database that loads no extension. Without ``scratch`` nothing is spilled into
-    a folder.
+    """Return an empty database that loads no extension. Without ``scratch``, no data is spilled to
+    disk.
 
     Every thread reserves address space, and the C library ends the process if a thread gets none
     (`ulimit -v`). DuckDB starts 8 more for I/O, which local files do not need.
@@ -120,7 +121,9 @@ def open_database(memory: str, scratch: str = "", threads: int = 1) -> duckdb.Du
         "autoload_known_extensions": "false",
     }
     database = duckdb.connect(config=config)
-    with contextlib.suppress(duckdb.CatalogException):  # DuckDB before 2.0 does not have it
+    with contextlib.suppress(
+        duckdb.CatalogException
+    ):  # DuckDB before 2.0 does not have this setting
         database.execute("SET async_threads = 0")
     return database
 
@@ -131,7 +134,7 @@ def seal(folder: Path) -> list[Path]:
 
     Returns the files; none for a run without points, or without DuckDB. Raises ``BadInput`` if
     ``folder`` is not a run of wireproof or is damaged, and ``CouldNotMeasure`` if the files cannot
-    be written; then no partial file stays.
+    be written; in that case no partial file remains.
     """
     run_id = load_document(folder).plan.run_id
     wanted = _wanted(folder)
@@ -203,7 +206,7 @@ def table_differences(folder: Path) -> list[str]:
 
 
 def _alike(database: duckdb.DuckDBPyConnection, first: str, second: str) -> bool:
-    """Return whether two queries give the same rows, in any order."""
+    """Return whether two queries return the same rows, in any order."""
     return not any(
         database.execute(f"({a}) EXCEPT ALL ({b}) LIMIT 1").fetchall()
         for a, b in ((first, second), (second, first))
@@ -211,8 +214,9 @@ def _alike(database: duckdb.DuckDBPyConnection, first: str, second: str) -> bool
 
 
 def place_of(file: BinaryIO, path: Path) -> str:
-    """Return what DuckDB must open to read exactly ``file``, wherever ``path`` leads by now. If
-    folders cannot be held, return ``path`` with ``*``, ``?`` and ``[`` escaped.
+    """Return the name that DuckDB must open to read exactly ``file``, even if ``path`` now refers
+    to another file. If the system cannot keep folders open, return ``path`` with ``*``, ``?`` and
+    ``[`` escaped.
     """
     if CAN_HOLD:
         return f"/proc/self/fd/{file.fileno()}"
@@ -220,7 +224,8 @@ def place_of(file: BinaryIO, path: Path) -> str:
 
 
 def _is_torn(frames: BinaryIO) -> bool:
-    """Return whether the last line has no end, because the recorder was killed while writing."""
+    """Return whether the last line has no line end, because the recorder was killed while
+    writing."""
     frames.seek(-1, os.SEEK_END)
     return frames.read(1) != b"\n"
 
@@ -230,8 +235,8 @@ def _view(place: str, frames: BinaryIO) -> str:
     length of the longest line: it allocates several times that, and 0.5 GB for the largest allowed
     line.
 
-    Errors are ignored only if the last line is torn, because DuckDB then turns everything invalid
-    into NULL.
+    Errors are ignored only if the last line is torn, because DuckDB then converts all invalid
+    values to NULL.
     """
     columns = ", ".join(f"{_quoted(name)}: {_quoted(kind)}" for name, kind in _COLUMNS.items())
     lines = iter(lambda: frames.readline(MAX_LINE_BYTES), b"")
@@ -252,7 +257,7 @@ def _copy(query: str, path: Path, run_id: str) -> str:
 
 def _wanted(folder: Path) -> tuple[int, int, int]:
     """Return the points, pairs and batches that the sealed files must contain, counted in the
-    frames; of a point measured twice, the last counts.
+    frames; if a point was measured twice, the last measurement counts.
     """
     sizes: dict[int, tuple[int, int]] = {}
     for frame in each_frame(folder):
@@ -303,7 +308,7 @@ def _reason(folder: Path, error: Exception) -> str:
     text = first_line(error)
     if "No space" in text or getattr(error, "errno", None) == errno.ENOSPC:
         return (
-            f"no space is left for the tables of {folder}; its frames are kept: free some, and"
-            " `wireproof resume` completes the result."
+            f"no space is left for the tables of {folder}; its frames are kept: free some space, "
+            "and `wireproof resume` completes the result."
         )
     return f"the run in {folder} cannot be sealed; its frames are kept: {text}"

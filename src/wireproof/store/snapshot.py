@@ -1,6 +1,6 @@
 """Facts of many hosts in a compressed file: raw texts, each stored once.
 
-The texts are unjudged, so that a newer catalogue can judge a snapshot again. The format is
+The texts are not judged, so that a newer catalogue can judge a snapshot again. The format is
 MessagePack in gzip.
 """
 
@@ -21,24 +21,26 @@ from wireproof.model.record import FactFrame
 from wireproof.model.secrets import masked
 
 SETTINGS = "settings.snapshot"
-"""Snapshot of the hosts' settings in a result's folder. The folder is untrusted: no links."""
+"""Snapshot of the hosts' settings in a result's folder. The folder is untrusted, so links are not
+followed."""
 _VERSION = 2
 """Version 2 added the exit status of commands and whether a text was cut; version 1 is
 still read.
 """
 _OWN_LISTS = ("interfaces", "pci", "bios", "bios/pending", "bios/registry")
-"""Lists that wireproof made, already without secrets."""
+"""Lists that wireproof created, already without secrets."""
 _MAGIC = b"\x1f\x8b"
 _LARGEST = 1 << 30
-"""Most bytes that a snapshot may unpack to."""
+"""Maximum number of bytes that a snapshot may unpack to."""
 _BLOCK = 1 << 20
 _MOST = {"texts": 2_000_000, "places": 100_000, "hosts": 100_000}
 _MOST_FACTS = 100_000
-"""Per host. A single byte can encode a text or a fact, each of which takes a hundred bytes in
-memory. Ten thousand hosts have 20,000 texts and 1,200 places.
+"""Maximum per host. A single byte can encode a text or a fact, each of which takes a hundred bytes
+in memory. Ten thousand hosts have 20,000 texts and 1,200 places.
 """
 _MOST_FRAMES = 500_000
-"""Distinct facts of all hosts together, after which the hosts get none: they are too unlike."""
+"""Maximum number of distinct facts of all hosts together; further hosts get no facts, because they
+differ too much."""
 
 
 _Kind = Literal["file", "glob", "command"]
@@ -59,7 +61,7 @@ class _Fact(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 class _Snapshot(msgspec.Struct, frozen=True, tag_field="schema", tag="wireproof.snapshot"):
     """``places``: kind, path and argument list of each request. ``hosts``: the facts of each, still
-    packed: all at once would not fit in memory.
+    packed, because all of them at once would not fit into memory.
     """
 
     version: int
@@ -136,8 +138,8 @@ _SHORT_MAP = 8
 
 
 def read_snapshot(path: Path) -> dict[str, Sequence[FactFrame]]:
-    """Return facts by host, none for hosts after too many facts that differ. Raise ``BadInput`` if
-    the file is not a snapshot, is damaged, or unpacks to more than 1 GiB.
+    """Return facts by host, no facts for the hosts after too many distinct facts. Raise
+    ``BadInput`` if the file is not a snapshot, is damaged, or unpacks to more than 1 GiB.
     """
     try:
         opened = open_regular(path, follow=path.name != SETTINGS)
@@ -146,7 +148,7 @@ def read_snapshot(path: Path) -> dict[str, Sequence[FactFrame]]:
             while len(data) <= _LARGEST and (piece := packed.read(_BLOCK)):
                 data += piece
                 if data[0] >> 4 != _SHORT_MAP:
-                    break  # zeros and texts are refused before they take memory
+                    break  # zeros and texts are rejected before they take memory
     except (OSError, EOFError, zlib.error) as error:
         raise BadInput(f"{path} cannot be read as a snapshot: {error}.") from error
     if len(data) > _LARGEST:
@@ -161,8 +163,8 @@ def read_snapshot(path: Path) -> dict[str, Sequence[FactFrame]]:
 
 
 class _Like(Sequence[FactFrame]):
-    """Frames of a host that differ in few from another host's: ten thousand complete lists take 100
-    MB.
+    """Frames of a host, of which only a few differ from another host's: ten thousand complete lists
+    take 100 MB.
     """
 
     __slots__ = ("_model", "_own")
@@ -188,7 +190,7 @@ class _Like(Sequence[FactFrame]):
 
 
 _ENTRY = 8
-"""An entry of a table of differences takes as much memory as so many of a list."""
+"""Number of list entries that take as much memory as an entry of a table of differences."""
 
 
 def _hosts(snapshot: _Snapshot) -> dict[str, Sequence[FactFrame]]:
@@ -231,10 +233,10 @@ def _check_head(data: bytearray, path: Path) -> None:
     if head.version > _VERSION:
         raise made_by_newer(path, head.version, _VERSION)
     if head.version < 1:
-        raise BadInput(f"{path} is damaged: there is no snapshot of version {head.version}.")
+        raise BadInput(f"{path} is damaged: snapshots of version {head.version} do not exist.")
     for name, most in _MOST.items():
         if _count(getattr(head, name)) > most:
-            raise BadInput(f"{path} has more than {most} {name}: no snapshot has.")
+            raise BadInput(f"{path} has more than {most} {name}, which no snapshot has.")
 
 
 def _count(packed: msgspec.Raw) -> int:

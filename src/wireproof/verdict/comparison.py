@@ -4,8 +4,9 @@ Numbers are compared only if the path is proven on both sides and pattern, form,
 window are equal, and only on routes that both results have. With three or more launches on each
 side, the launch is the unit and the interval is Welch's (Biometrika 34, 1947). With fewer launches,
 the interval excludes the variation between launches, and the report states this: with six or more
-routes, each route is its own control, by the signed-rank test (Hollander and Wolfe, Nonparametric
-Statistical Methods, 3.2 and 3.3); otherwise it combines the intervals of the results.
+routes, each route serves as its own control in the signed-rank test (Hollander and Wolfe,
+Nonparametric Statistical Methods, 3.2 and 3.3); otherwise, the interval combines the intervals of
+the results.
 """
 
 import math
@@ -65,7 +66,7 @@ class ComparedResult:
 
 
 def samples_of(judgement: Judgement, run: Run) -> dict[Key, list[ComparedResult]]:
-    """Group every result by its conditions."""
+    """Group all results by their conditions."""
     windows = {point.id: point.window for point in run.points if point.pattern != "pingpong"}
     pairs = (
         (
@@ -248,7 +249,7 @@ def _missing(
 
 
 def _otherwise(name: str, key: Key, keys: Iterable[Key]) -> str:
-    """Say why a side lacks this number: not measured, or measured under other conditions."""
+    """Return why a side lacks this number: it was not measured, or only under other conditions."""
     same = (key.pattern, key.message_bytes, key.order)
     near = [
         [
@@ -262,7 +263,7 @@ def _otherwise(name: str, key: Key, keys: Iterable[Key]) -> str:
     if not near:
         return f"{name} has no such result"
     closest: list[str] = min(near, key=len)
-    return f"{name} has it with {', '.join(closest)}"
+    return f"{name} has this result with {', '.join(closest)}"
 
 
 def _with_ratio(
@@ -337,7 +338,7 @@ def _student(a: Sequence[float], b: Sequence[float]) -> Interval:
 
 
 def _by_route(ratios: Mapping[tuple[str, ...], float]) -> Interval:
-    """Return an interval in which each route is its own control.
+    """Return an interval for which each route serves as its own control.
 
     The centre is the mean, because the values shown are means. The signed-rank test gives the
     interval of the median, so it is widened to include the mean.

@@ -1,4 +1,4 @@
-"""The lookups that every step of the judgement needs: who ran where, claimed NICs and limits."""
+"""The lookups that every step of the judgement needs: hosts of ranks, claimed NICs and limits."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -24,8 +24,8 @@ class Context:
     """A run, indexed by rank.
 
     ``link``: the link that numbers are judged against: the claim (``claimed_link``), completed with
-    the MTU of the claimed NICs if the claim leaves it open, and with the path that was observed to
-    carry the bytes.
+    the MTU of the claimed NICs if the claim does not give it, and with the path that was observed
+    to carry the bytes.
     """
 
     run: Run
@@ -80,7 +80,7 @@ class Context:
         return opened.transport == "null" or not self.run.claim.played
 
     def idle_of(self, reader_of: Mapping[int, int]) -> dict[int, Idle]:
-        """Return the idle reading of each reader, or that of a rank which shares its namespace."""
+        """Return the idle reading of each reader, or of a rank that shares its namespace."""
         readings = {
             reader: self.idle[rank]
             for rank, reader in sorted(reader_of.items(), reverse=True)
@@ -172,7 +172,7 @@ def with_link(ctx: Context, link: LinkClaim | None) -> Context:
 def _with_mtu(ctx: Context, link: LinkClaim) -> LinkClaim:
     """Fill an unclaimed MTU with the smallest of the NICs.
 
-    Only Ethernet's MTU gives the packet size.
+    Only for Ethernet does the MTU determine the packet size.
     """
     if link.mtu is not None or link.protocol not in ("tcp", "rocev2"):
         return link

@@ -26,8 +26,8 @@ SLOW = ("below-expectation", "direction-slow", "node-direction-slow")
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """``weight`` selects the message that represents all points of a subject: the largest
-    weight.
+    """A remark. ``weight`` selects the message that represents all points of a subject: the message
+    with the largest weight.
     """
 
     code: str

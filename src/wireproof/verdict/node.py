@@ -1,7 +1,7 @@
-"""Judge each node of a judged run: healthy is only a node that took part and passed. Pure.
+"""Judge each node of a judged run: a node is healthy only if it took part and passed. Pure.
 
-A node fails by findings about itself. A finding about a pair whose ends cannot be distinguished, or
-about the whole run, leaves both ends, or every node, undecided.
+A node fails because of findings about itself. A finding about a pair whose ends cannot be
+distinguished, or about the whole run, leaves both ends, or every node, undecided.
 """
 
 import math
@@ -52,8 +52,8 @@ def node_verdicts(
 
 @dataclass
 class _Evidence:
-    """What concerns one node: findings that keep it from passing, its results, and open results of
-    its pairs and groups.
+    """The evidence about one node: findings that keep it from passing, its results, and undecided
+    results of its pairs and groups.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -62,8 +62,8 @@ class _Evidence:
 
 
 def joined_nodes(parts: Sequence[Sequence[NodeVerdict]]) -> list[NodeVerdict]:
-    """Merge the verdicts of several parts into one per node; a part without the node says nothing
-    about it.
+    """Merge the verdicts of several parts into one per node; a part without the node does not
+    affect it.
     """
     by_node = gathered((verdict.node, verdict) for part in parts for verdict in part)
     return [_joined(parts) for parts in by_node.values()]
@@ -97,7 +97,7 @@ def _by_node(
     ]
     named = _named(serious)
     below = {blame.about: blame.nodes for sweep in located for blame in sweep.blames}
-    # nodes that took no part may get evidence too; it is ignored
+    # evidence about nodes that took no part is ignored
     evidence: defaultdict[str, _Evidence] = defaultdict(
         _Evidence, {name: _Evidence() for name in names}
     )
@@ -114,7 +114,7 @@ def _by_node(
 
 
 def _named(findings: Sequence[Finding]) -> set[str]:
-    """Return the nodes that have findings of their own."""
+    """Return the nodes that have separate findings."""
     own = [finding.about for finding in findings if isinstance(finding.about, Node | Port)]
     return {name for about in own for name in nodes_of(about)}
 
@@ -133,7 +133,7 @@ def _concerned(
 ) -> Sequence[str]:
     """Return the nodes that the finding keeps from passing.
 
-    ``named``: nodes with findings of their own, which explain their pairs. ``below``: the nodes
+    ``named``: nodes with separate findings, which explain their pairs. ``below``: the nodes
     behind a culprit.
     """
     match finding.about:
@@ -232,8 +232,8 @@ def _what(result: PairVerdict | GroupVerdict) -> str:
     return f"{result.pattern} of {quantity.size(result.message_bytes)} {between}"
 
 
-# --- Which nodes or pairs changed differently from the others between two results. Pure. The ratios
-# of all routes form a table of pairs: a node or pair that stands out by its rows alone
+# --- Find the nodes or pairs that changed differently from the others between two results. Pure.
+# The ratios of all routes form a table of pairs: a node or pair that stands out in it
 # (``locate.screen.few``) has become slower than the rest; with inverse ratios, faster.
 
 Ends = tuple[str, ...]
@@ -246,8 +246,8 @@ def changed_apart(ratios: Mapping[Ends, float], metric: Metric) -> list[tuple[st
     """
     left = dict(ratios)
     changes: list[tuple[str, list[Ends]]] = []
-    # If one node is slower or all others are faster, the rows are the same, so first try the sign
-    # that leaves the rest nearest to no change.
+    # The rows are the same if one node is slower or all others are faster, so first try the sign
+    # that leaves the rest closest to no change.
     for sign in sorted((1.0, -1.0), key=lambda sign: _rest(ratios, metric, sign)):
         for about in _standing_out({ends: value**sign for ends, value in left.items()}, metric):
             routes = [ends for ends in left if _takes_part(about, ends)]
@@ -259,7 +259,7 @@ def changed_apart(ratios: Mapping[Ends, float], metric: Metric) -> list[tuple[st
 
 
 def _rest(ratios: Mapping[Ends, float], metric: Metric, sign: float) -> float:
-    """Return how much the routes that do not stand out have changed."""
+    """Return the change of the routes that do not stand out."""
     apart = _standing_out({ends: value**sign for ends, value in ratios.items()}, metric)
     rest = [
         math.log(value)

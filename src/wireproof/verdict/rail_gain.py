@@ -1,4 +1,5 @@
-"""Judge whether several rails carry more than one, and as much as the sum of each alone. Pure."""
+"""Judge whether several rails carry more than a single rail, and as much as the sum of the single
+rails. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,8 +16,10 @@ from wireproof.model.quantity import goodput
 from wireproof.verdict.issue import Issue, merge
 
 _ADDS = 1.1  # multiple of one rail's rate: a smaller gain is not worth a second rail
-_DOUBLES = 1.5  # multiple of one rail's rate: a single message that is this fast used several rails
-_EVEN = 0.07  # share of the value: this close to n times the slowest rail means equal shares
+_DOUBLES = 1.5  # multiple of one rail's rate: a single message this fast used several rails
+_EVEN = (
+    0.07  # relative difference: a value this close to n times the slowest rail means equal shares
+)
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,8 @@ class GainJudgement:
 def judge_gain(rows: Sequence[GainRow], criteria: Criteria | None = None) -> GainJudgement:
     """Return the verdict, the answer in one sentence and the findings.
 
-    Only the largest messages that the rails should share decide; without any it is inconclusive.
+    Only the largest messages that the rails should share decide; without them the verdict is
+    inconclusive.
     """
     criteria = criteria or Criteria()
     deciding = _deciding(rows)
@@ -68,13 +72,15 @@ def _issues(row: GainRow, criteria: Criteria) -> list[Issue]:
     found = [_as_issue("slow-rail", route, f"{where}: {slow[1]}", row, slow[0])] if slow else []
     if row.gain.most < _ADDS:
         text = (
-            f"{where}: all rails carry {_times(row.gain)} of what {_best(row).rail} carries alone"
+            f"{where}: all rails together carry {_times(row.gain)} the goodput of "
+            f"{_best(row).rail} alone"
         )
         found.append(_as_issue("no-rail-gain", route, text + _even(row), row))
     elif row.of_sum.most < criteria.min_efficiency:
         text = (
-            f"{where}: all rails carry {goodput(row.together.goodput.value)},"
-            f" {_percent(row.of_sum)} of the {goodput(_sum(row))} of each alone"
+            f"{where}: all rails together carry {goodput(row.together.goodput.value)},"
+            " "
+            f"{_percent(row.of_sum)} of the {goodput(_sum(row))} that they carry alone in total"
         )
         found.append(_as_issue("rails-below-sum", route, text + _even(row), row))
     return found
@@ -120,14 +126,15 @@ def _share(one: RailNumber, value: float) -> float:
 
 
 def _even(row: GainRow) -> str:
-    """Explain a result that equal shares give over rails of different speed, or return ""."""
+    """Return an explanation if the result matches equal shares over rails of different speed, else
+    ""."""
     slowest = min(one.goodput.value for one in row.alone)
     even = len(row.alone) * slowest
     if even >= _sum(row) * (1 - _EVEN) or abs(row.together.goodput.value / even - 1) > _EVEN:
         return ""
     return (
-        f"; that is {len(row.alone)} x the slowest rail ({goodput(slowest)}): the library shares"
-        " evenly, whatever the rails carry"
+        f"; that is {len(row.alone)} x the slowest rail ({goodput(slowest)}): the library uses "
+        "equal shares regardless of the rails' speeds"
     )
 
 
@@ -153,9 +160,9 @@ def _answer(rows: Sequence[GainRow], deciding: Sequence[GainRow]) -> str:
     row = min(deciding, key=lambda one: one.of_sum.value)
     limits = "" if row.of_limits is None else f", {row.of_limits:.0%} of the sum of their limits"
     text = (
-        f"{len(row.alone)} rails carry {_times(row.gain)} the best alone in a {row.pattern} of"
-        f" {quantity.size(row.message_bytes)}, {_percent(row.of_sum)} of the sum of each"
-        f" alone{limits}"
+        f"{len(row.alone)} rails carry {_times(row.gain)} the goodput of the best rail in a "
+        f"{row.pattern} of {quantity.size(row.message_bytes)}, {_percent(row.of_sum)} of the sum "
+        f"of the single rails{limits}"
     )
     waiting = _largest_waiting(rows)
     if waiting is not None:
@@ -188,12 +195,12 @@ def goodput_of(size: int, launches: Launches) -> Interval:
 
 
 def gain_of(size: int, alone: Sequence[Launches], together: Launches) -> tuple[Interval, Interval]:
-    """Return (all rails against the best rail alone, all rails against the sum of each alone)."""
+    """Return (all rails / the best rail alone, all rails / the sum of the single rails)."""
     rates = [_rates(size, one, seed) for seed, one in enumerate(alone, start=1)]
     every = _rates(size, together, 0)
     centres = [_centre(size, one) for one in alone]
     whole = _centre(size, together)
-    # one rail, chosen once, because the largest of each draw would be biased upwards
+    # choose the best rail once, because the largest of each draw would be biased upwards
     best = int(np.argmax(centres))
     gain = _span(every / rates[best], whole / centres[best])
     return gain, _span(every / np.sum(rates, axis=0), whole / sum(centres))

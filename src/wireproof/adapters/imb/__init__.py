@@ -13,7 +13,7 @@ from wireproof.model.series import Series, ToolRequest
 # options. A run has a title, a heading and one table per benchmark and number of processes; a
 # pasted excerpt often contains only one table.
 
-# --- What Intel MPI prints before a run's title if I_MPI_DEBUG is set: the hosts of the ranks and
+# --- Intel MPI's output before a run's title if I_MPI_DEBUG is set: the hosts of the ranks and
 # the provider.
 
 _MARK = "MPI startup():"
@@ -27,8 +27,8 @@ def startup(page: Page, title: int) -> tuple[list[str], list[str]]:
     """Return the hosts of all ranks, each once, in rank order; and notes on the provider and on
     ranks that share a host.
 
-    It reads backwards from line index ``title`` while lines are from Intel MPI, or only a few
-    others lie between them.
+    It reads backwards from line index ``title`` as long as lines come from Intel MPI, with only a
+    few others between them.
     """
     ranks: dict[int, str] = {}
     provider, others = "", 0
@@ -110,14 +110,14 @@ def _sizes(request: ToolRequest, suite: str) -> list[str]:
     if suite == "MPI1":
         return ["-msgsize", ",".join(map(str, request.sizes))]
     raise BadInput(
-        f"{request.program} takes sizes that are successive powers of two; for others write them "
-        "to a file, one per line, and give -msglen FILE."
+        f"{request.program} takes sizes that are successive powers of two; write other sizes to a "
+        "file, one per line, and give -msglen FILE."
     )
 
 
 def argv(request: ToolRequest) -> tuple[str, ...]:
     """Return ``IMB-MPI1 -msglog 0:22 -iter 1000 -time 10 PingPong``; ``seconds`` limits each
-    message size. Raise BadInput for what IMB leaves to the launcher or does not support.
+    message size. Raise BadInput for requests that IMB leaves to the launcher or does not support.
     """
     # P2P of /opt/intel/bin/IMB-P2P, MPI1 of mpitests-IMB-MPI1 and of IMB-MPI1-GPU
     name = request.program.rsplit("/", 1)[-1].upper()

@@ -1,5 +1,5 @@
-"""The benchmarks of IMB (MPI1, P2P, RMA, EXT, NBC, MPI4, MT): what is timed, and how the numbers
-are calculated.
+"""The benchmarks of IMB (MPI1, P2P, RMA, EXT, NBC, MPI4, MT): the timed operation, and the formulas
+of the numbers.
 """
 
 from dataclasses import dataclass, replace
@@ -91,7 +91,7 @@ _OVERLAP = ImbTest(
     "",
     "overlap",
     "collective",
-    "overlap = (t_pure + t_CPU - t_ovrl) / max(t_pure, t_CPU), held between 0 and 100 %; the time "
+    "overlap = (t_pure + t_CPU - t_ovrl) / max(t_pure, t_CPU), limited to 0 to 100 %; the time "
     "is t_pure",
     clock="t_pure",
 )
@@ -107,7 +107,7 @@ _P2P: dict[str, ImbTest] = {
         formula=(
             "t = mean over the processes of loop time / 2 / repetitions; bandwidth = pairs x size "
             "/ half a round trip of the slowest; every message is written before it is sent and "
-            "read after it came"
+            "read after it arrives"
         ),
     ),
     "pingping": replace(
@@ -212,8 +212,8 @@ _ALL_RMA = {
 
 
 def _one_sided(name: str, mode: str, active: bool) -> ImbTest | None:
-    """``mode``: AGGREGATE, NON-AGGREGATE or ""; ``active``: IMB-EXT, which synchronizes by a
-    fence.
+    """Return the one-sided test. ``mode``: AGGREGATE, NON-AGGREGATE or ""; ``active``: IMB-EXT,
+    which synchronizes with a fence.
     """
     way, _, verb = name.partition("_")
     if name in _ATOMIC:
@@ -237,7 +237,7 @@ def _one_sided(name: str, mode: str, active: bool) -> ImbTest | None:
         )
         return ImbTest("", "time", "other", text, clock="t")
     if name == "truly_passive_put":
-        text = "t_pure: put while the target waits in MPI; t_ovrl: while it computes first"
+        text = "t_pure: put while the target waits in MPI; t_ovrl: put while it computes first"
         return ImbTest("", "overlap", "other", text, clock="t_pure")
     return None
 
@@ -274,7 +274,7 @@ def _unknown(columns: list[str]) -> ImbTest:
         "",
         "other",
         "other",
-        "a benchmark that is not known to wireproof: its numbers as printed",
+        "a benchmark that wireproof does not know: its numbers as printed",
         clock=clock,
     )
 

@@ -1,9 +1,9 @@
-"""The numbers of an IMB table: columns, units, and rows whose layout is lost (one cell per line, as
-in text from a PDF, or with a remark at the end).
+"""The numbers of an IMB table: columns, units, and rows whose layout is lost (with one cell per
+line, as in text from a PDF, or with a remark at the end).
 
 ``Mbytes/sec`` is 2^20 bytes before IMB 2018 and 10^6 since; the arithmetic of the rows decides.
 Five numbers are a row of size, repetitions, t, bandwidth and rate only if bandwidth x t = size and
-rate x t = 1. Their order may have been lost, so the only order that fits is taken, and none if
+rate x t = 1. Their order may have been lost, so the only order that fits is used, and none if
 several fit.
 """
 
@@ -28,7 +28,7 @@ class Megabyte:
     """``bytes`` of one MB, None if nothing determines it; ``doubt``: the evidence against it, "" if
     there is none.
 
-    ``by_version``: the program's version determines it, so it also holds for rows with too few
+    ``by_version``: the program's version determines it, so it also applies to rows with too few
     digits.
     """
 
@@ -51,7 +51,7 @@ def ratio(size: float, microseconds: float, mbytes: float, messages: int) -> flo
 
 
 def _votes(ratios: Iterable[float | None]) -> tuple[int, int, int]:
-    """Return how many rows support 10^6, 2^20, and neither."""
+    """Return the numbers of rows that support 10^6, 2^20, and neither."""
     mega = mebi = neither = 0
     for value in ratios:
         if value is None:
@@ -84,7 +84,7 @@ def megabyte(version: tuple[int, int], ratios: Iterable[float | None]) -> Megaby
         return Megabyte(
             computed,
             f"IMB {number} counts MB = {'10^6' if said == MEGA else '2^20'} bytes, but size / "
-            f"time of {max(mega, mebi)} rows says {'10^6' if computed == MEGA else '2^20'}",
+            f"time of {max(mega, mebi)} rows shows {'10^6' if computed == MEGA else '2^20'}",
             by_version=False,
         )
     return Megabyte(computed, "", by_version=said is not None)
@@ -131,8 +131,8 @@ def _row(columns: Sequence[str], words: Sequence[str]) -> list[str] | None:
 
 
 def _cells(page: Page, start: int) -> tuple[list[tuple[str, int]], int]:
-    """Return (word, line index) for the lines that hold one number each, and the index of the line
-    that ends them.
+    """Return (word, line index) for the lines that contain one number each, and the index of the
+    line that ends them.
     """
 
     def take(rows: Rows, index: int) -> list[str] | What:
@@ -173,9 +173,9 @@ def with_remarks(page: Page, rows: Rows, first: int, width: int) -> Rows:
     """Return the rows, including those with a remark after the last number (``97.62 <-- drops
     here``).
 
-    A blank must separate them: other output that was mixed into a row follows a number directly and
-    may have shortened it. Such a row must be next to another row, since a number followed by words
-    further down is something else.
+    A space must separate them: other output that was mixed into a row follows a number directly and
+    may have shortened it. A row with a remark must be next to another row, since numbers followed
+    by words elsewhere are not rows.
     """
     measured = set(rows.lines)
     for index in range(first, min(rows.after, len(page.lines) - page.cut)):

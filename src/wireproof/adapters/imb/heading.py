@@ -68,7 +68,7 @@ _PATIENCE = 40
 
 @dataclass(slots=True)
 class ImbRun:
-    """The head of a run, which a pasted table may lack: ``version`` is then (0, 0)."""
+    """The heading of a run; ``version`` is (0, 0) if a pasted table lacks it."""
 
     version_text: str = ""
     version: tuple[int, int] = (0, 0)
@@ -93,13 +93,13 @@ class Heading:
 
     @property
     def processes(self) -> int | None:
-        """The processes of the table, or of each of its groups."""
+        """The number of processes of the table, or of each of its groups."""
         text = self.told.text("processes") or self.told.text("processes", group=2)
         return int(text) if text else None
 
     @property
     def groups(self) -> int:
-        """The groups that run at the same time."""
+        """The number of groups that run at the same time."""
         return self.told.number("groups") or 1
 
 

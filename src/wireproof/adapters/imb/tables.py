@@ -31,7 +31,7 @@ from wireproof.model.series import Series, SeriesPoint
 
 _FAILURES = {
     "time-out": "the time limit of the run was reached (option -time)",
-    "out-of-mem": "it would have needed more memory than allowed (option -mem)",
+    "out-of-mem": "it needs more memory than allowed (option -mem)",
     "int-overflow": "size x processes does not fit the program's integers",
 }
 
@@ -57,22 +57,22 @@ def _failure(page: Page, rows: Rows, first: int) -> str:
 
 
 def _stopped(page: Page, rows: Rows, table: CellTable, run: ImbRun, test: ImbTest) -> str:
-    """Return why a table without further IMB output ends before the size that the head announces;
-    "" if it does not.
+    """Return why a table without further IMB output ends before the size that the heading
+    announces; "" if it does not.
     """
     size = table.column("bytes")
     most = run.told.number("largest")
     if most is None or size is None or test.one_size or not table.values:
         return ""
     after = page.lines[rows.after].lstrip() if rows.after < len(page.lines) else ""
-    # what IMB prints after a complete table
+    # IMB prints these after a complete table
     if after.startswith("#-") or "MPI_Finalize" in after or is_table(after):
         return ""
     largest = int(max(row[size] for row in table.values))
     if largest >= most:
         return ""
     return (
-        f"line {table.lines[-1] + 1}: the table stops at {largest} bytes, the run was to go to "
+        f"line {table.lines[-1] + 1}: the table stops at {largest} bytes, but the run was to reach "
         f"{most}"
     )
 
@@ -90,27 +90,24 @@ def why_incomplete(
             f"line {table.odd[0] + 1}: a row has text in place of numbers ({len(table.odd)} in all)"
         )
     if not table.values:
-        return "no row that can be read follows the heading"
+        return "no readable row follows the heading"
     return _stopped(page, rows, table, run, test)
 
 
-_CELLS = (
-    "the cells of a row are on lines of their own; their order is the one in which size / t is "
-    "the bandwidth"
-)
+_CELLS = "each cell of a row is on a separate line; in the order used, size / t is the bandwidth"
 _OWN = ("t_avg", "t_ovrl", "t_cpu", "overlap", "defects")
 _ZERO_DEFECTS = 0.01  # the program's own tolerance
 
 
 def _pairs(heading: Heading, test: ImbTest) -> int:
-    """Return how many pairs (in a ring: processes) the printed bandwidth sums."""
+    """Return the number of pairs (in a ring: processes) that the printed bandwidth sums over."""
     if not test.per_pair or heading.processes is None:
         return 1
     return max(1, heading.processes if test.traffic == "ring" else heading.processes // 2)
 
 
 def _unit(table: CellTable, test: ImbTest, pairs: int, version: tuple[int, int]) -> Megabyte:
-    """Return what MB means in the table. Fills ``table.megabytes``."""
+    """Return the size of an MB in the table, and fill ``table.megabytes``."""
     ratios = ratios_of(table, test, pairs)
     if {"t", "rate"} <= set(table.columns):  # IMB-P2P, which came with 2019
         version = max(version, (2019, 0))
@@ -174,8 +171,8 @@ def _points(table: CellTable, test: ImbTest, only: int | None) -> list[SeriesPoi
 
 
 def _guess(table: CellTable) -> str:
-    """Return the benchmark that bare column names belong to, from the columns and the relation
-    between bandwidth, size and time.
+    """Return the benchmark of bare column names, from the columns and the relation between
+    bandwidth, size and time.
     """
     if table.column("goodput") is None:
         return ""
@@ -194,8 +191,8 @@ def _notes(heading: Heading, table: CellTable, guessed: bool, only: int | None) 
     notes = []
     if guessed:
         notes.append(
-            "the text does not name the benchmark: taken for what its columns and their "
-            "arithmetic fit"
+            "the text does not contain the benchmark's name: it is inferred from the columns and "
+            "their arithmetic"
         )
     if mode := heading.told.text("mode"):
         notes.append(f"mode {mode}")
@@ -203,8 +200,8 @@ def _notes(heading: Heading, table: CellTable, guessed: bool, only: int | None) 
         notes.append(f"group {only} of {heading.groups} that ran at the same time")
     elif heading.groups > 1:
         notes.append(
-            f"{heading.groups} groups ran at the same time; the slowest process of all makes the "
-            "time"
+            f"{heading.groups} groups ran at the same time; the slowest process of all groups "
+            "determines the time"
         )
     if waiting := heading.told.number("waiting"):
         notes.append(f"{waiting} more processes waited meanwhile")
@@ -213,7 +210,8 @@ def _notes(heading: Heading, table: CellTable, guessed: bool, only: int | None) 
     if table.odd:
         where = ", ".join(str(line + 1) for line in table.odd[:5])
         notes.append(
-            f"{counted(len(table.odd), 'row')} left out, without a measured number: lines {where}"
+            f"{counted(len(table.odd), 'row')} left out because they contain no measured number: "
+            f"lines {where}"
         )
     return notes
 

@@ -1,7 +1,7 @@
 """iperf3 and iperf 2: JSON (``-J``, ``--json-stream``), text, and the options.
 
-In JSON the sums at the end are the result, and the intervals show how steady it was. The text of
-iperf 2 is read too. Transfers and byte rates count in powers of 1024, bit rates in powers of 1000.
+In JSON the sums at the end are the result, and the intervals show its variation. The text of iperf
+2 is also read. Transfers and byte rates count in powers of 1024, bit rates in powers of 1000.
 """
 
 import re
@@ -30,7 +30,8 @@ _EVENT = re.compile(r'"event" ?: ?"(\w{1,20})"')
 
 def _flow(end: dict[str, Any], suffix: str, *, client: bool) -> IperfFlow | None:
     """Return the received rate, or the sent rate if the other end did not report: a server that
-    sends prints 0 for what the client received. For UDP of old versions: sent x (1 - lost / all).
+    sends prints 0 for the client's received bytes. For UDP of old versions: sent x (1 - lost /
+    all).
     """
     received, sent = member(end, f"sum_received{suffix}"), member(end, f"sum_sent{suffix}")
     plain = member(end, "sum") if not suffix else {}
@@ -205,7 +206,7 @@ def parse_stream(page: Page, start: int) -> Parsed:
             events.take(page, line, kind)
         if events.whole:
             break
-    why = "" if events.whole else "the events stop without the end event: the run did not finish"
+    why = "" if events.whole else "the end event is missing: the run did not finish"
     return _parsed(page, start, JsonText(events.value, after, why))
 
 
@@ -248,7 +249,7 @@ def _client(request: ToolRequest) -> list[str]:
         ("-t", whole_seconds(request.seconds, "iperf3")),
         ("-k", request.iterations),
         ("-O", whole_seconds(request.omit_seconds, "iperf3")),
-        ("-l", one_size(request, "iperf3 measures one block length a run")),
+        ("-l", one_size(request, "iperf3 measures one block length per run")),
         ("-w", request.socket_buffer_bytes),
     )
     return ["-c", server_of(request, "iperf3"), *_BENCHMARKS[request.benchmark], *options, "-J"]
@@ -256,7 +257,7 @@ def _client(request: ToolRequest) -> list[str]:
 
 def argv(request: ToolRequest) -> tuple[str, ...]:
     """Return ``iperf3 -c SERVER -t 12 -O 2 -l 1048576 -J -A 4``; the server serves one client and
-    ends (``-s -1``).
+    then exits (``-s -1``).
 
     ``benchmark``: tcp (default), udp, reverse, bidir. ``omit_seconds`` come before the measured
     ``seconds``.
@@ -264,7 +265,7 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     refuse_others(request, "iperf3", *_ABLE)
     if request.benchmark not in _BENCHMARKS:
         known = ", ".join(name for name in _BENCHMARKS if name)
-        raise BadInput(f"iperf3 has no test {request.benchmark!r}: there are {known}.")
+        raise BadInput(f"iperf3 has no test {request.benchmark!r}: its tests are {known}.")
     own = _client(request) if request.role == "client" else ["-s", "-1"]
     options = given(("-p", request.port), ("-A", request.cpu), ("--bind-dev", request.device))
     return (request.program, *own, *options, *request.extra)

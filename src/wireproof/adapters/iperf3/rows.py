@@ -1,4 +1,4 @@
-"""The lines of iperf3 and iperf 2: rows, addresses, and where a run ends."""
+"""The lines of iperf3 and iperf 2: rows, addresses, and the end of a run."""
 
 import re
 from dataclasses import dataclass, field
@@ -175,7 +175,7 @@ def _closed(run: IperfRun, line: str) -> bool:
 
 
 def _open(run: IperfRun, line: str) -> None:
-    """Record which program prints: iperf3's client or server, or iperf 2."""
+    """Record the program that prints: iperf3's client or server, or iperf 2."""
     if not any(sign in line for sign in _OPENINGS):
         return
     begun = _BEGIN.search(line) is not None

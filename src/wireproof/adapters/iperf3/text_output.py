@@ -1,5 +1,5 @@
-"""What iperf measured, as a Series, and its text: of iperf3's only the summary lines (``sender``,
-``receiver``) count; a run without them is incomplete.
+"""iperf's measurements as a Series, and its text output: for iperf3, only the summary lines
+(``sender``, ``receiver``) count; a run without them is incomplete.
 """
 
 import re
@@ -12,8 +12,8 @@ from wireproof.adapters.registry import Benchmark, Parsed
 from wireproof.model.quantity import throughput
 from wireproof.model.series import Series, SeriesPoint
 
-# --- What iperf3 and iperf measured, as a Series: the rate at which payload arrived, summed over
-# the streams.
+# --- The measurements of iperf3 and iperf as a Series: the rate at which payload arrived, summed
+# over the streams.
 
 _MOST = 1e15
 _DEFAULT_BLOCK = 128 << 10
@@ -22,7 +22,7 @@ _FORMULA = "payload that arrived / time, summed over the streams"
 
 @dataclass(frozen=True, slots=True)
 class IperfFlow:
-    """One direction. ``basis``: which end counted (``received`` is what a link is judged by)."""
+    """One direction. ``basis``: the end that counted (links are judged by ``received``)."""
 
     bytes_per_s: float
     basis: str
@@ -47,7 +47,7 @@ def _values(flows: list[IperfFlow], values: dict[str, float]) -> dict[str, float
 @dataclass(frozen=True, slots=True)
 class RunInfo:
     """Information about a run. ``message_bytes``: length of one write, None if the log does not
-    tell (TCP's default is then assumed). ``lines``: first and last, from 1. ``both``: payload
+    contain it (TCP's default is then assumed). ``lines``: first and last, from 1. ``both``: payload
     went in both directions at the same time.
     """
 
@@ -68,16 +68,17 @@ class RunInfo:
 def _notes(info: RunInfo, flows: list[IperfFlow], known: list[IperfFlow]) -> list[str]:
     notes = list(info.notes)
     if len(info.hosts) == 2 and info.hosts[0] == info.hosts[1]:
-        notes.append(f"local and remote address are one: both ranks are on {info.hosts[0]}")
+        notes.append(f"local and remote address are the same: both ranks are on {info.hosts[0]}")
     if len(known) < len(flows):
         notes.append("an impossible rate is left out")
     if info.message_bytes is None and known:
         notes.append(
-            f"the length of a write is not printed: {_DEFAULT_BLOCK} bytes, TCP's default, is taken"
+            f"the length of a write is not printed: TCP's default of {_DEFAULT_BLOCK} bytes is "
+            "assumed"
         )
     basis = next((flow.basis for flow in known if flow.basis != "received"), "")
     if basis:
-        notes.append(f"the rate is what was {basis}: the receiver's own count is not in the log")
+        notes.append(f"the rate is the {basis} rate: the receiver's count is not in the log")
     return notes
 
 
@@ -137,16 +138,16 @@ def series_of(flows: list[IperfFlow], info: RunInfo) -> Series:
     )
 
 
-# --- iperf 2's text. No word marks its last row, so the times of the rows show which row sums up a
-# run.
+# --- iperf 2's text. No word marks its last row, so the times of the rows identify the row that
+# sums up a run.
 
 # a run lasts 10 s unless another time was requested; it ends a little earlier or later
 _DEFAULT_SECONDS = 9.5
 
 
 def _whole_row(rows: list[IperfRow]) -> tuple[IperfRow | None, str]:
-    """Return the row from 0 to the end, and why there is none. A single row may be a first
-    interval, so its length must be that of a run.
+    """Return the row from 0 to the end, or the reason why there is none. A single row may be a
+    first interval, so its length must match a run's.
     """
     later = [row.start > 0 for row in rows]
     last = rows[-1]
@@ -155,7 +156,7 @@ def _whole_row(rows: list[IperfRow]) -> tuple[IperfRow | None, str]:
             return last, ""
         return (
             None,
-            "the row over the whole run is missing: the run did not finish or the log is cut",
+            "the row over the whole run is missing: the run did not finish or the log is cut off",
         )
     measured = abs(last.end * 10 - round(last.end * 10)) > 1e-3
     if last.start == 0 and (measured or last.end >= _DEFAULT_SECONDS):
@@ -164,16 +165,19 @@ def _whole_row(rows: list[IperfRow]) -> tuple[IperfRow | None, str]:
 
 
 def _chosen(run: IperfRun) -> tuple[IperfRow | None, str]:
-    """Return the row that sums up the run, and why there is none."""
+    """Return the row that sums up the run, or the reason why there is none."""
     if run.udp and run.client:
         return _reported(run)
     rows = run.rows
     if len(run.told["peer"]) > 1 or len(_streams(run, "SUM")) > 1:
         rows = [row for row in rows if row.stream == "SUM"]
         if not rows:
-            return None, "several streams and no sum: the run did not finish or the log is cut"
+            return (
+                None,
+                "several streams but no sum: the run did not finish or the log is cut off",
+            )
     if run.udp and not all(TAIL_UDP.search(row.tail) for row in rows):
-        return None, "what arrived is not known: no row has jitter and loss"
+        return None, "the received bytes are unknown: no row has jitter and loss"
     return _whole_row(rows)
 
 
@@ -181,7 +185,7 @@ def _reported(run: IperfRun) -> tuple[IperfRow | None, str]:
     """Return the last row of the server's report in the client's log."""
     rows = [row for row in run.rows if run.report and row.line > run.report]
     if not rows:
-        return None, "the report of the server is missing: what arrived is not known"
+        return None, "the report of the server is missing, so the received bytes are unknown"
     return rows[-1], ""
 
 
@@ -191,7 +195,7 @@ def _streams(run: IperfRun, *others: str) -> set[str]:
 
 def old_series(start: int, run: IperfRun) -> Series:
     """Return the series of a run whose rows do not name sender or receiver. The count of a TCP
-    client is what it wrote.
+    client is the number of bytes that it wrote.
     """
     row, why = _chosen(run)
     basis = "received" if run.udp or not run.client else "sent"
@@ -215,7 +219,7 @@ _NEW_HEADING = re.compile(r"Bitrate|Retr\b|Interval {8}")  # iperf 2 prints none
 
 
 def _flow(run: IperfRun, direction: str) -> tuple[IperfFlow | None, str]:
-    """Return the summary of one direction, and why there is none."""
+    """Return the summary of one direction, or the reason why there is none."""
     rows = _summary(run, direction)
     received = [row for row in rows if row.role == "receiver"]
     if received and (received[-1].rate > 0 or run.finished):
@@ -224,7 +228,7 @@ def _flow(run: IperfRun, direction: str) -> tuple[IperfFlow | None, str]:
     server_done = run.server and not run.client and run.last + 1 < run.after
     if sent and (run.finished or server_done):
         return _flow_of(rows, sent[-1], "sent"), ""
-    why = "the summary of the receiver is missing: the run did not finish or the log is cut"
+    why = "the summary of the receiver is missing: the run did not finish or the log is cut off"
     seen = _range(run)
     if seen:
         slow, fast = seen["interval_min_bytes_per_s"], seen["interval_max_bytes_per_s"]
@@ -232,7 +236,7 @@ def _flow(run: IperfRun, direction: str) -> tuple[IperfFlow | None, str]:
     return None, why
 
 
-_SUMMED = 3  # streams of a sum, the sum included
+_SUMMED = 3  # minimum number of streams with a sum, including the sum
 
 
 def _streams_of(run: IperfRun, direction: str) -> set[str]:
@@ -254,8 +258,8 @@ def _flow_of(rows: list[IperfRow], row: IperfRow, basis: str) -> IperfFlow:
 
 
 def _old_udp(run: IperfRun) -> IperfFlow | None:
-    """Return the flow of a UDP client before 3.1, which printed one summary without a role: what
-    was sent, and what the server missed.
+    """Return the flow of a UDP client before 3.1, which printed one summary without a role: the
+    sent bytes, and the server's losses.
     """
     if not run.rows or not run.told["sent"]:
         return None
@@ -300,7 +304,7 @@ def _directions(run: IperfRun) -> list[str]:
 
 
 def _flows(run: IperfRun, directions: list[str]) -> tuple[list[IperfFlow], str]:
-    """Return what the run measured, and why it is incomplete."""
+    """Return the flows that the run measured, and the reason if it is incomplete."""
     found = [_flow(run, direction) for direction in directions]
     flows = [flow for flow, _ in found if flow is not None]
     if not flows and run.udp and (old := _old_udp(run)) is not None:

@@ -212,7 +212,7 @@ def _rows(page: Page, first: int, columns: list[str], sized: bool) -> Rows:
 
 
 def _notes(title: str, heading: str, above: list[str]) -> list[str]:
-    """Return what the heading states of windows, types and buffers. In version 7.5, which prints
+    """Return the heading's statements on windows, types and buffers. In version 7.5, which prints
     no line about buffers, only the title (``MPI-CUDA Latency``) shows that they are in a GPU,
     unless the command line ``above`` says ``H H``.
     """
@@ -221,7 +221,7 @@ def _notes(title: str, heading: str, above: list[str]) -> list[str]:
     if gpu is None or any(map(_ON_HOSTS.search, above)):
         return notes
     if not any("Buffer on" in note for note in notes):
-        notes.append(f"{IN_GPU} by the title, which names {gpu.group(1)}")
+        notes.append(f"{IN_GPU} according to the title, which contains {gpu.group(1)}")
     return notes
 
 
@@ -267,15 +267,16 @@ _PROCESSES = re.compile(r"(?:-n ?|-np ?|--np[ =]|--ntasks[ =])(\d{1,7})")
 
 
 def requested_iterations(command: Sequence[str]) -> int | None:
-    """Return the iterations of each size that a command asks of OSU's programs; None if it asks for
-    none, or for different ones.
+    """Return the iterations per size that a command requests from OSU's programs; None if it
+    requests none, or different numbers.
     """
     asked = {_asked(_ITERATIONS, after) for _, after in _programs(command)}
     return asked.pop() if len(asked) == 1 else None
 
 
 def requested_processes(command: Sequence[str]) -> int | None:
-    """Return how many processes a launcher is asked to start of OSU's programs, or None."""
+    """Return the number of processes of OSU's programs that a launcher is asked to start, or
+    None."""
     asked = [_asked(_PROCESSES, before) for before, _ in _programs(command)]
     return None if None in asked else sum(count or 0 for count in asked) or None
 
@@ -291,14 +292,15 @@ def _programs(command: Sequence[str]) -> Iterator[tuple[Sequence[str], Sequence[
 
 
 def _asked(option: re.Pattern[str], words: Sequence[str]) -> int | None:
-    """Return the number of the first such option, in its word or the next one."""
+    """Return the number that follows the first match of ``option``, in the same or the next
+    word."""
     texts = (text for pair in pairwise([*words, ""]) for text in (pair[0], " ".join(pair)))
     found = (option.fullmatch(text) for text in texts)
     return next((int(each.group(1)) for each in found if each is not None), None)
 
 
 def with_request(series: Iterable[Series], command: Sequence[str]) -> list[Series]:
-    """Return the series; OSU's have the iterations and processes of the command if they print
+    """Return the series; OSU's series get the iterations and processes of the command if they print
     none.
     """
     count, processes = requested_iterations(command), requested_processes(command)

@@ -1,5 +1,5 @@
-"""The tests of the OSU suite: what each title means, what is timed, and how the printed number is
-calculated.
+"""The tests of the OSU suite: the meaning of each title, the timed operation, and the formula of
+the printed number.
 """
 
 import re
@@ -7,9 +7,9 @@ import re
 from wireproof.adapters.registry import Benchmark
 from wireproof.model.series import Traffic
 
-_HALF = "mean time of one send and its answer / 2"
+_HALF = "mean time of one send and its reply / 2"
 _LATENCY = Benchmark("osu_latency", "half_round_trip", "pingpong", _HALF, waits=True)
-_BW = "size x window x windows / time; a window ends with a short answer"
+_BW = "size x window x windows / time; a window ends with a short reply"
 
 
 def _latency(name: str, formula: str = _HALF) -> Benchmark:
@@ -119,7 +119,7 @@ def by_title(title: str, heading: str) -> Benchmark:
         return found
     if library.upper().startswith(("MPI", "NCCL", "RCCL")) and what.endswith("latency"):
         return _collective(what)
-    return Benchmark(f"osu {title}"[:60], "other", "other", "not known to wireproof")
+    return Benchmark(f"osu {title}"[:60], "other", "other", "unknown to wireproof")
 
 
 def by_name(program: str) -> Benchmark | None:

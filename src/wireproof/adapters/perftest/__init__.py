@@ -27,7 +27,7 @@ from wireproof.model.series import IN_GPU, SeriesPoint
 # --- perftest (ib_write_bw and its family): output and options. MB is 2^20 bytes, whether a version
 # labels the column MB/sec or MiB/sec; Gb is 10^9 bits.
 
-# --- What a program prints before its table: the test, its parameters, both addresses, error
+# --- The output of a program before its table: the test, its parameters, both addresses, error
 # messages.
 
 RULE = re.compile(r"^\s*-{5,}\s*$")
@@ -45,7 +45,8 @@ _ADDRESS = re.compile(r"(local|remote) address: +LID (?:0[xX])?([0-9a-fA-F]{1,6}
 _GID = re.compile(r"GID: ((?:\d{2,3}:){15}\d{2,3})\b")
 _IPV4 = "00:00:00:00:00:00:00:00:00:00:255:255:"
 _PATIENCE = 120  # lines that are not addresses: every queue pair prints four lines of these
-# lines: if the title repeats this soon, it comes from the other end, which writes into the same log
+# number of lines: if the title repeats this soon, it comes from the other end, which writes into
+# the same log
 _DOUBLED = 4
 _MOST_ADDRESSES = 64
 
@@ -64,8 +65,8 @@ class Block:
     after: int = 0
 
     def hosts(self) -> list[str]:
-        """Return local and remote address; only one if both are the same port; [] if the log does
-        not tell.
+        """Return local and remote address; only one if both are the same port; [] if they are
+        unknown.
         """
         sides = [sorted(self.ports.get(side, ())) for side in ("local", "remote")]
         if any(len(side) != 1 for side in sides):
@@ -228,21 +229,21 @@ def _state(page: Page, rows: Rows, block: Block, closed: bool, troubles: list[st
     if troubles:
         return troubles[0]
     if not rows.fields:
-        return "no row that can be read follows the heading"
+        return "no readable row follows the heading"
     endless = len(rows.fields) > 1 and len({words[0] for words in rows.fields}) == 1
     if block.title is not None and not closed and not endless:  # --run_infinitely prints no end
-        return "the line that closes the table is missing: the run was cut"
+        return "the line that closes the table is missing: the run was interrupted"
     return ""
 
 
 def _notes(page: Page, start: int, block: Block, unit: str, odd: int, after: int) -> list[str]:
     notes = [f"{name}: {value}" for name, value in block.parameters.items()]
     if unit == "MB/sec":
-        notes.append("the heading is MB/sec, but the program counts 2^20 bytes")
+        notes.append("the heading is MB/sec, but the program uses 2^20 bytes")
     if len(block.hosts()) == 1:
-        notes.append(f"local and remote address are one: both ranks are on {block.hosts()[0]}")
+        notes.append(f"local and remote address are the same: both ranks are on {block.hosts()[0]}")
     if odd:
-        notes.append(f"{counted(odd, 'row')} left out: zero, or not a possible number")
+        notes.append(f"{counted(odd, 'row')} left out: zero, or an impossible number")
     around = page.lines[max(0, start - 10) : after]
     if any(said in line for line in around for said in _GPU):
         notes.append(IN_GPU)

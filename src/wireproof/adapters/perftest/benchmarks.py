@@ -1,5 +1,5 @@
-"""The programs of perftest: their options, what each times, the columns that it prints or the
-document that it writes, and how the number is calculated.
+"""The programs of perftest: their options, the operation that each times, the columns or the
+document that it prints, and the formula of the number.
 """
 
 import re
@@ -110,7 +110,7 @@ def _latency(name: str, verb: str) -> Benchmark:
         return Benchmark(name, "latency", _VERBS[verb], formula, waits=True)
     formula = (
         "next post - post, halved if the program was a send or write test (the log does not "
-        f"say){tail}"
+        f"show this){tail}"
     )
     return Benchmark(name, "latency", "other", formula, waits=True)
 
@@ -118,9 +118,9 @@ def _latency(name: str, verb: str) -> Benchmark:
 def bandwidth_point(
     known: dict[str, float], factor: int, size: int, step: float, line: int
 ) -> SeriesPoint | None:
-    """Return the point of the columns of a bandwidth test; ``factor``: bytes/s of one unit, of
-    which ``step`` are the last digit. A bandwidth printed as 0.00 is below the last digit and
-    omitted; its message rate stays.
+    """Return the point of the columns of a bandwidth test; ``factor``: bytes/s of one unit;
+    ``step``: value of the last digit in units. A bandwidth printed as 0.00 is below the last digit
+    and omitted; its message rate stays.
     """
     goodput, rate = known.get("goodput"), known.get("rate")
     if not (goodput or rate):
@@ -145,7 +145,7 @@ def time_point(
     known: dict[str, float], main: str, size: int, half: bool, step: float, line: int
 ) -> SeriesPoint | None:
     """Return the point of the columns (us) of a latency test. Its time is ``main``: the median
-    (``typical``), or the mean (``avg``), which is all that a run of given duration prints.
+    (``typical``), or the mean (``avg``), the only time that a run with a fixed duration prints.
     """
     if not known.get(main):
         return None
@@ -202,7 +202,7 @@ def _sizes(request: ToolRequest) -> list[str]:
         )
     if request.seconds is not None:
         raise BadInput(
-            f"{request.program} cannot run all sizes for a given time: request one size or"
+            f"{request.program} cannot run all sizes with a fixed duration: request one size or"
             " a number of iterations."
         )
     return ["-a"]
@@ -272,7 +272,7 @@ _ROLES = {
 }
 _LAST_DIGIT = 0.01
 _DOUBT = (
-    "the document does not name MiB/sec or Gb/sec, and its message rate fits neither: the "
+    "the document contains neither MiB/sec nor Gb/sec, and its message rate fits neither: the "
     "bandwidth is left out"
 )
 

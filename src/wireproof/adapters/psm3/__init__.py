@@ -1,5 +1,5 @@
-"""What PSM3 and PSM2 print about themselves: identify lines, settings, statistics files. Text in,
-values out. Whether a file is one of theirs is told here; the modules read it.
+"""The output of PSM3 and PSM2 about themselves: identify lines, settings, statistics files, parsed
+from text. This module recognises their files; the other modules read them.
 """
 
 import re
@@ -8,7 +8,7 @@ LOOKED_AT = 1 << 20
 _HEAD = re.compile(rb"^ {0,16}delta_t +rx_user_bytes +rx_user_num ", re.M)
 _SIGNS = (b"MPI_Statistics_Summary", b"PSM_low-level_protocol_stats", b"PSM3_PRINT_STATS=")
 _BEGINNINGS = (b"Time Delta ", b"PSM3_", b"FI_PSM3_", b"cmdline:")
-"""How a statistics file begins. A job's log that only quotes such a file is a log."""
+"""The beginning of a statistics file. A job's log that only quotes a statistics file is a log."""
 _HELP = re.compile(rb"^[\w./-]{3,80}, Mask 0x[0-9a-f]{1,8}:", re.M)
 
 

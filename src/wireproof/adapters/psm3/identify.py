@@ -1,6 +1,6 @@
 """The lines of PSM3 output that may be read, and the information in ``PSM3_IDENTIFY`` and
-``PSM3_VERBOSE_ENV``: the library that a process loaded, the NICs of its endpoints, and the
-settings that it uses and that were in force. Lines of several ranks may be mixed.
+``PSM3_VERBOSE_ENV``: the library that a process loaded, the NICs of its endpoints, and the settings
+in force. Lines of several ranks may be mixed.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from wireproof.model.psm3 import NOT_SAID, Identity, Kind, LibrarySetting, Rail,
 from wireproof.model.secrets import MASK, masked
 
 # --- The lines that may be read. A statistics file begins with the command line and the whole
-# environment of its process, and nothing of these is passed on.
+# environment of its process, and none of these lines is passed on.
 
 
 Shape = Literal[
@@ -67,7 +67,7 @@ def _begin(lines: list[str]) -> int:
     """Return the index of the first line after the environment; 0 if the text has none.
 
     A variable may contain a line of dashes, so the last such line before the first block counts.
-    Without such a line the file ends within the environment, and nothing may be shown.
+    Without a line of dashes the file ends within the environment, and nothing may be shown.
     """
     if not lines or not lines[0].startswith("cmdline:"):
         return 0
@@ -178,7 +178,7 @@ def _of_rank(rest: str) -> dict[str, Any]:
 
 
 def _facts(rest: str) -> dict[str, Any]:
-    """Return the fields of Identity that one line fills."""
+    """Return the fields of Identity that one line contains."""
     if rest.startswith("location "):
         return {"location": rest[9:].strip()}
     if found := _VERSION.match(rest):
@@ -263,10 +263,10 @@ def settings_of(lines: Iterable[StatisticsLine]) -> Iterator[LibrarySetting]:
                 yield found
 
 
-# --- Which settings were in force, from the output. A setting that the output does not mention is
-# "not said"; defaults are not assumed. What the library did outranks the value that it reports as
-# parsed, and that outranks the text of the variable: ``PSM3_MTU=abc`` is in a statistics file as it
-# was set, although the library parsed it as hexadecimal 2748.
+# --- The settings that were in force, from the output. A setting that the output does not mention
+# is "not said"; defaults are not assumed. The library's actions outrank the value that it reports
+# as parsed, which outranks the text of the variable: a statistics file contains ``PSM3_MTU=abc`` as
+# it was set, although the library parsed it as hexadecimal 2748.
 
 SETTINGS = (
     "PSM3_HAL",
@@ -343,7 +343,7 @@ def _of_rails(text: _Text, one: Identity) -> Iterator[Seen]:
     several = len({(rail.name, rail.address) for rail in one.rails}) > 1
     if several:
         yield text.seen("PSM3_MULTIRAIL_MAP", names, "observed", one.rails[-1].line, one.label)
-    else:  # PSM3_MULTIRAIL=0 uses one NIC, and so does any other value if there is no second NIC
+    else:  # PSM3_MULTIRAIL=0 uses one NIC, as does any other value if there is no second NIC
         yield text.seen("rails", "1", "observed", first, one.label)
     if several:
         yield text.seen("rails", str(len(one.rails)), "observed", one.rails[-1].line, one.label)
@@ -383,9 +383,9 @@ def _of_text(text: _Text) -> Iterator[Seen]:
 
 
 def readback(identify_text: str, statistics_texts: Sequence[str]) -> list[Seen]:
-    """Return (setting, value, line) of each process, with the most reliable kind of evidence only.
+    """Return (setting, value, line) of each process, only with the most reliable kind of evidence.
 
-    ``identify_text``: what the ranks printed (``PSM3_IDENTIFY=1``, preferably with
+    ``identify_text``: the ranks' output (``PSM3_IDENTIFY=1``, preferably with
     ``PSM3_VERBOSE_ENV=1``). A setting of ``SETTINGS`` that no text mentions is returned once with
     the value ``not said``. Values that differ between processes are all returned, equal ones once.
     A ``given`` value is only the text of the variable, no evidence that the library used it.
@@ -396,7 +396,7 @@ def readback(identify_text: str, statistics_texts: Sequence[str]) -> list[Seen]:
     for text in texts:
         for seen in _of_text(text):
             key = (seen.setting, seen.who)
-            # of equal kinds the later line holds: an endpoint that opens later parses again
+            # among equal kinds the later line counts: an endpoint that opens later parses again
             known = best.setdefault(key, seen)
             best[key] = min(seen, known, key=lambda each: _RANKS.index(each.kind))
     surest: dict[str, int] = {}

@@ -33,7 +33,7 @@ _NO_RANK = 1 << 31
 
 
 def _rows(page: Page, start: int, columns: int) -> tuple[list[list[int]], list[int], str]:
-    """Return rows, their line indexes, and what is wrong with the last row ("" if nothing is)."""
+    """Return rows, their line indexes, and the fault of the last row ("" if it has none)."""
     rows: list[list[int]] = []
     places: list[int] = []
     for index in range(start, len(page.lines)):
@@ -61,7 +61,7 @@ def of_table(page: Page) -> Statistics:
     if not rows:
         raise BadInput(
             f"{page.source}: line {start + 2}: expected a row of {len(names)} numbers below the"
-            " heading, and the file ends: the process has written no counters."
+            " heading, but the file ends: the process has written no counters."
         )
     counters = dict(zip(names, rows[-1], strict=True))
     found = _MQ_FILE.search(page.source)
@@ -116,8 +116,8 @@ _Key = tuple[str, str, str, int | None]
 
 @dataclass(slots=True)
 class _StatisticsReader:
-    """The blocks of one file. The last value of each counter is kept, whichever block has it: later
-    blocks omit what is closed.
+    """The blocks of one file. The last value of each counter is kept, whichever block contains it:
+    later blocks omit closed endpoints.
     """
 
     source: str
@@ -147,8 +147,8 @@ class _StatisticsReader:
             self.last = line.shape
         elif self.blocks and line.text.startswith("cmdline:"):
             raise BadInput(
-                f"{self.source}: line {line.number}: the file of another process begins here: give"
-                " each process's file by itself."
+                f"{self.source}: line {line.number}: the file of another process begins here: give "
+                "each process's file separately."
             )
         elif self.blocks:
             # The line may belong to the environment, so the message does not repeat it.
@@ -203,7 +203,8 @@ class _StatisticsReader:
         if (value - before - step) % (1 << 64) and self.now.heading != _REREGISTERED:
             self.doubt(
                 line.number,
-                f"{name} is {value} with a difference of {step}, but the block before has {before}",
+                f"{name} is {value} with a difference of {step}, but the previous block has "
+                f"{before}",
             )
         self.now.counters[name] = value
         return True
@@ -212,8 +213,8 @@ class _StatisticsReader:
 def _identity(
     lines: Iterable[StatisticsLine], reader: _StatisticsReader, host: str, pid: int | None
 ) -> Identity:
-    """Return the process that wrote the file; if identify lines do not give its rank, the counters
-    do.
+    """Return the process that wrote the file; its rank comes from the identify lines, otherwise
+    from the counters.
     """
     found = identities_of(lines)
     mine = next((one for one in found if pid is None or one.pid in (pid, None)), None)
@@ -244,7 +245,7 @@ def statistics(data: bytes, source: str) -> Statistics:
     """Read one file. Raise BadInput, with file and line, if it is not a statistics file or is torn
     in the middle.
 
-    ``source`` is the name used in errors; if it is the library's file name, it also gives host and
+    ``source`` is the name used in errors; if the library made it, it also contains host and
     process.
     """
     page = page_of(data, source)
@@ -272,9 +273,11 @@ def _made(text: list[str], lines: list[StatisticsLine], reader: _StatisticsReade
     identity = _identity(lines, reader, host, pid)
     periodic = values.get("PSM3_PRINT_STATS", "").partition(":")[0]
     # With -1 the first endpoint that closes prints a block, and at exit the library prints another
-    # block with what is still open: usually nothing.
+    # block for endpoints that are still open: usually none.
     if identity.rails and not reader.groups:
-        reader.doubt(lines[-1].number, "an endpoint was opened, but the file has no counter for it")
+        reader.doubt(
+            lines[-1].number, "an endpoint was opened, but the file contains no counter for it"
+        )
     ended = periodic != "-1" or reader.blocks > 1 or reader.last == "time"
     complete = not reader.torn and ended
     if not complete and not reader.torn:

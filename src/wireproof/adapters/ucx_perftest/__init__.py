@@ -20,10 +20,10 @@ from wireproof.model import gathered
 from wireproof.model.quantity import counted
 from wireproof.model.series import Series, SeriesPoint
 
-# --- ucx_perftest: only the last line of a test counts, the lines before it are progress. MB = 2^20
-# bytes. The client's table gives neither the test nor the size: they are in the command or in the
-# server's box. The size is also bandwidth / message rate, which is compared with the size in the
-# command.
+# --- ucx_perftest: only the last line of a test counts; the lines before it show progress. MB =
+# 2^20 bytes. The client's table contains neither the test nor the size: they are in the command or
+# in the server's box. The size is also bandwidth / message rate, which is compared with the size in
+# the command.
 
 _TABLE = re.compile(
     r"(Stage|Test)? *# iterations +(?:typical|(\d{1,3}\.\d)%ile) +average +overall +average"
@@ -48,7 +48,7 @@ class _Table:
 
 def _size_of(row: LastLine, said: int | None) -> int | None:
     """Return the bytes of a message from bandwidth / rate; ``said`` is used if it fits. None if
-    rounding leaves it open.
+    rounding does not allow a decision.
     """
     _, bandwidth_text, rate_text = row.overall
     bandwidth, rate = number(bandwidth_text) or 0.0, number(rate_text) or 0.0
@@ -117,15 +117,17 @@ def _points(
         point = None if size is None else _point(row, size, test, table.percentile)
         if point is None:
             notes.append(
-                f"line {row.line + 1} left out: its numbers leave the size open, or are no "
-                "measurement"
+                f"line {row.line + 1} left out: its numbers do not determine the size, or are not "
+                "a measurement"
             )
         else:
             points.append(point)
             if size != said:
-                notes.append(f"{size} bytes is bandwidth / message rate of line {row.line + 1}")
+                notes.append(
+                    f"the size of {size} bytes is bandwidth / message rate of line {row.line + 1}"
+                )
     if any(point.percentiles for point in points):
-        notes.append("the percentile is of the last 2048 samples only")
+        notes.append("the percentile covers only the last 2048 samples")
     return points, notes
 
 

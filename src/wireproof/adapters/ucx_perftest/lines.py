@@ -62,8 +62,8 @@ def _plain(word: str) -> str:
 
 
 def _is_whole(texts: list[str]) -> bool:
-    """Return True if rate x time = 1, as in every complete row: only then is a last line without a
-    line end used.
+    """Return True if rate x time = 1, as in every complete row: a last line without a line end is
+    used only then.
     """
     if len(texts) != COLUMNS:
         return False
@@ -113,7 +113,7 @@ def _csv_row(line: str, names: int, index: int) -> LastLine | None:
 
 def read(page: Page, start: int, heading: str, csv_names: int | None) -> tuple[Rows, Found]:
     """Return the last lines of all tests under one heading. ``csv_names``: number of name columns
-    before the numbers, None for a table separated by blanks.
+    before the numbers, None for a table separated by spaces.
     """
     found, batch = Found(last=start), ""
 
@@ -160,8 +160,8 @@ def _begins_row(line: str) -> bool:
 
 
 def without_progress(rows: list[LastLine], wanted: int) -> list[LastLine]:
-    """Return the rows without progress lines: of unmarked lines with a growing count, which old
-    versions print, only those that reached the requested count stay.
+    """Return the rows without progress lines: old versions print unmarked lines with a growing
+    count, of which only those with the requested count are kept.
     """
     counts = [number(row.texts[0]) or 0.0 for row in rows]
     names = Counter(row.name for row in rows)
@@ -220,7 +220,7 @@ def test_of(name: str, heading: str) -> Benchmark:
     """Return the test for a name. Without a name, ``heading`` (``latency`` or ``overhead``)
     distinguishes a ping-pong from a stream.
 
-    The lines of a batch have names that the user chose and always ``overhead`` above them: then
+    The lines of a batch have names that the user chose, and always ``overhead`` above them, so
     ``lat`` or ``bw`` in the name decides.
     """
     plain = name.removeprefix("ucp_")
@@ -235,7 +235,7 @@ def test_of(name: str, heading: str) -> Benchmark:
         return Benchmark(known, "latency", kind, "time / iterations, not halved; MB = 2^20 bytes")
     if name and kind == "stream" and not {"bw", "mr"} & set(words):
         return Benchmark(
-            known, "time", "other", "not known: a batch's line may be any test; MB = 2^20 bytes"
+            known, "time", "other", "unknown: a batch's line may be any test; MB = 2^20 bytes"
         )
     return Benchmark(known, "bandwidth", kind, _STREAM, window=window)
 
@@ -295,7 +295,7 @@ def _sum_of(sizes: str) -> int | None:
 
 
 def setup_before(page: Page, start: int) -> Setup:
-    """Look back from the heading to the last line of the previous test."""
+    """Return the setup from the lines between the previous test and the heading."""
     lines = above(page, start, _LOOK_BACK, lambda line: "Final:" in line or starts_result(line))
     told = Facts(_BEFORE, lines)
     commands = [found[1] for found in told["command"]]

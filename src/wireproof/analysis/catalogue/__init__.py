@@ -1,5 +1,5 @@
-"""Which counters an adapter has, what each counts, and how long to wait for late ones: data, with a
-source for every row.
+"""The counters of each adapter, the traffic that each counts, and the wait for late counters: data,
+with a source for every row.
 """
 
 from collections.abc import Iterable
@@ -35,9 +35,8 @@ _SOFTWARE_KINDS = ("veth", "dummy", "tun")
 
 @of_site
 def by_driver(driver: str) -> Family | None:
-    """Return the family of a driver's name from sysfs or ethtool.
-
-    Cached: called per port and point.
+    """Return the family of a driver's name from sysfs or ethtool. Cached, because it is called per
+    port and point.
     """
     name = driver.lower()
     found = (
@@ -88,7 +87,7 @@ def _without_hardware(own: Family, soft: Family | None, driver: str) -> Family:
 
 
 def _without_driver(own: Family) -> Family:
-    """Return the family of a port whose RDMA device states no driver.
+    """Return the family of a port whose RDMA device reports no driver.
 
     It is software if the interface has no adapter, otherwise unknown.
     """
@@ -123,17 +122,19 @@ def _of_device(row: CounterRow) -> bool:
 
 
 def without_interface(below: Family) -> bool:
-    """True for an RDMA device beside an interface of another driver (erdma beside virtio_net)."""
+    """Return True for an RDMA device beside an interface of another driver (erdma beside
+    virtio_net)."""
     return not any("{nic}" in name for row in below.rows for name in row.tx)
 
 
 def _above(row: CounterRow, own: Family) -> CounterRow:
-    """An aggregate's device counts the port of one member, perhaps not of all."""
+    """Return the row for an aggregate, whose device may count the port of only one member."""
     return replace(row, quality="lower-bound") if set(own.kinds) & set(_AGGREGATES) else row
 
 
 def _soft(family: Family) -> Family:
-    """RDMA in software above an interface: the kernel's statistics include both."""
+    """Return the family with software RDMA above an interface, whose kernel statistics include
+    both."""
     rows = tuple(
         replace(row, carrier="any") if row.carrier == "kernel" else row for row in family.rows
     )
@@ -148,9 +149,9 @@ def _with_blind_rdma(family: Family) -> Family:
     return family if "rdma" in family.blind else replace(family, blind=(*family.blind, "rdma"))
 
 
-# --- How long to wait for late counters, once after the last byte. The engine gets the drivers with
+# --- The wait for late counters, once after the last byte. The engine gets the drivers with
 # these times in its plan, because a machine is unknown before the run; ``prove`` asks for the ports
-# that it has seen. Both wait the same time.
+# that it has seen. Both use the same wait.
 
 AT_ONCE_MS = 20.0
 """Caches of a few milliseconds (``lifespan`` of hw_counters) have expired after any pause."""
@@ -163,7 +164,8 @@ _LONGEST_MS = 60_000
 _IDLE_S = 1.0
 """Quiet time before a watched command, to measure the background."""
 _SETTLE_S, _SETTLE_VIRTUAL_S = 1.2, 0.1
-"""Wait after it: virtual NICs count at once; the catalogue may not know all other NICs."""
+"""Wait after the command: virtual NICs count at once; some other NICs may be missing from the
+catalogue."""
 
 
 @of_site
@@ -203,9 +205,7 @@ def settle_ms(nics: Iterable[Nic]) -> int:
 
 def _unknown_ms(nics: Iterable[Nic]) -> int:
     """Return the wait for adapters that are not in the catalogue: as long as for the slowest known
-    one.
-
-    With an RDMA device, no wait would prove the path.
+    adapter. If there is an RDMA device, no wait can prove the path.
     """
     unknown = any(
         nic.kind == "ethernet" and nic.rdma is None and nic.driver and family_of(nic) is None
@@ -216,10 +216,11 @@ def _unknown_ms(nics: Iterable[Nic]) -> int:
 
 
 class Patience(msgspec.Struct, frozen=True):
-    """How long a watch of ports waits ``before_s`` and ``after_s`` the command.
+    """The waits of a port watch: ``before_s`` and ``after_s`` the command.
 
-    ``settled_s``: counters with a shorter refresh are up to date in every reading. ``parts``: of
-    the wait before it; traffic in all of them is no burst, unless a counter is late.
+    ``settled_s``: counters with a shorter refresh are up to date in every reading. ``parts``:
+    number of parts of the wait before it; traffic in all parts is not a burst, unless a counter is
+    late.
     """
 
     before_s: float

@@ -17,16 +17,15 @@ Function = Literal["physical", "virtual", "scalable", "unsaid", "any"]
 
 
 class CounterKind(msgspec.Struct, frozen=True, kw_only=True):
-    """What both a file and a row may state about a counter.
-
-    ``misses``: what it leaves out, in words. ``payload_only``: wire headers are not counted.
-    ``width``: bits. ``pegs``: it stops at its largest value instead of wrapping. ``where``: link
-    layer of the port. ``source``: where this is documented, after ``unchecked:`` if it was not
-    confirmed in the driver's source. ``quality``: ``lower-bound`` if a part may be missing (a low
-    count then does not prove absence), ``double`` if a part may be counted twice. ``fcs``: the
-    4-byte check sequence of each frame is counted; None: not known. ``stops``: the setting that
-    freezes the counter; if no counter of the port moved, it says nothing. ``turned``: counters of
-    bytes in both directions, included here, that the adapter's own switch turned round.
+    """Properties of a counter, common to files and rows. ``misses``: the traffic that it leaves
+    out, in words. ``payload_only``: wire headers are not counted. ``width``: bits. ``pegs``: it
+    stops at its largest value instead of wrapping. ``where``: link layer of the port. ``source``:
+    where this is documented, after ``unchecked:`` if it was not confirmed in the driver's source.
+    ``quality``: ``lower-bound`` if a part may be missing (so a low count does not prove absence),
+    ``double`` if a part may be counted twice. ``fcs``: the 4-byte check sequence of each frame is
+    counted; None: not known. ``stops``: the setting that freezes the counter; if no counter of the
+    port moved, its value proves nothing. ``turned``: counters of bytes in both directions, included
+    here, that the adapter's internal switch returned.
     """
 
     source: str
@@ -46,10 +45,10 @@ class CounterRow(CounterKind, frozen=True, kw_only=True):
 
     ``tx``, ``rx``: names of counters to add up, with the placeholders ``{nic}``, ``{device}`` and
     ``{port}``, in the engine's spelling (``net/{nic}/tx_bytes``, ``ethtool/{nic}/tx_bytes_phy``,
-    ``ib/{device}/{port}/counters/...``). ``unit``: bytes per count. ``carrier``: what the count
-    includes. ``refresh_ms``: how old the value may be. ``function``: SR-IOV function (``unsaid``:
-    the kernel does not say, as for a virtual function in a guest). ``packets_tx``, ``packets_rx``:
-    packet counters of the same traffic.
+    ``ib/{device}/{port}/counters/...``). ``unit``: bytes per count. ``carrier``: the carriers that
+    the count includes. ``refresh_ms``: maximum age of the value. ``function``: SR-IOV function
+    (``unsaid``: the kernel does not report it, as for a virtual function in a guest).
+    ``packets_tx``, ``packets_rx``: packet counters of the same traffic.
     """
 
     tx: tuple[str, ...]
@@ -85,7 +84,7 @@ class CounterRow(CounterKind, frozen=True, kw_only=True):
 
 
 def link_layer_of(nic: Nic) -> Where:
-    """Return the RDMA port's link layer if it states one, else the interface's."""
+    """Return the RDMA port's link layer if it reports one, else the interface's."""
     stated = nic.rdma.link_layer.lower() if nic.rdma is not None else ""
     if stated in ("ethernet", "infiniband"):
         return "infiniband" if stated == "infiniband" else "ethernet"
@@ -93,14 +92,14 @@ def link_layer_of(nic: Nic) -> Where:
 
 
 class FamilyIdentity(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What identifies one kind of adapter: the driver of its interface or RDMA device, never a
+    """The identity of one kind of adapter: the driver of its interface or RDMA device, never a
     user's name.
 
     ``drivers``: shell patterns, lower case. ``kinds``: the kernel's kinds of virtual interfaces
     (``link_kind``). ``blind``: carriers without a counter (``rdma`` of usNIC, of qedr): their
     traffic stays unproven unless a row of carrier ``any`` can be read. ``deviceless``: the blind
-    carriers need no device in /sys/class/infiniband. ``stacked``: its bytes count again in the
-    interfaces below. ``rdma_packets``: packet counters of its RDMA, whose bytes the interface
+    carriers need no device in /sys/class/infiniband. ``stacked``: the interfaces below count its
+    bytes again. ``rdma_packets``: packet counters of its RDMA, whose bytes the interface
     counts: if none moved, all bytes were the kernel's. ``note``: text for the documentation page.
     """
 
@@ -124,7 +123,7 @@ class Family(FamilyIdentity, frozen=True, kw_only=True):
 
     @property
     def has_rdma(self) -> bool:
-        """Whether the adapter itself does RDMA that the kernel's interface does not show."""
+        """True if the adapter itself does RDMA that the kernel's interface does not show."""
         return "rdma" in self.blind or any(
             "{device}" in name for row in self.rows for name in row.tx
         )
@@ -167,7 +166,7 @@ _PLACES: dict[str, tuple[str, dict[str, Any]]] = {
     "device-hw": ("ib/{device}/hw_counters/", _RDMA),
     "telemetry": ("cxi/{device}/", {}),
 }
-"""Where counters are, in the engine's spelling, and the defaults of their rows."""
+"""The places of counters, in the engine's spelling, and the defaults of their rows."""
 _SLOWEST_MS = 600_000.0
 _NAMES = ("tx", "rx", "packets_tx", "packets_rx")
 
@@ -201,7 +200,7 @@ class _Counters(CounterKind, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         if not 0 <= (self.refresh_ms or 0.0) <= _SLOWEST_MS:
             raise ValueError(f"'refresh_ms' is 0 to {_SLOWEST_MS:g}")
         if len(self.tx.split()) != len(self.rx.split()):
-            raise ValueError("'tx' and 'rx' name different numbers of counters")
+            raise ValueError("'tx' and 'rx' list different numbers of counters")
 
 
 class _Family(FamilyIdentity, frozen=True, kw_only=True):
@@ -236,7 +235,7 @@ def families_in(text: str, source: str, known: set[str] | None = None) -> tuple[
     def new(family: _Family) -> None:
         once(names, family.name, "family")
         if not family.drivers and not family.kinds:
-            raise ValueError("'drivers' says which NICs the family describes: name at least one")
+            raise ValueError("'drivers' determines the NICs of the family: give at least one")
         check_drivers(family.drivers)
 
     return tuple(_family(row) for row in read_rows(text, source, "family", _Family, HEADS, new))

@@ -1,7 +1,8 @@
 """Find the cause of each culprit from counters, Facts and sentinels. Pure; the rules are in
 ``causes.rules``.
 
-A rule needs evidence to hold. If no rule holds, the culprit has no cause and its evidence says so.
+A rule needs evidence to apply. If no rule applies, the culprit has no cause, and its evidence
+states that.
 """
 
 import statistics
@@ -33,7 +34,7 @@ from wireproof.model.run import Run
 from wireproof.model.setting import Setting
 from wireproof.model.traffic import DIRECTIONS
 
-# --- What a run observed of each node: Facts, results, counters, sentinels and clocks.
+# --- A run's observations of each node: Facts, results, counters, sentinels and clocks.
 
 RDMA = ("rocev2", "iwarp", "infiniband", "omnipath", "truescale", "efa", "slingshot", "fabric")
 _LEAST_PAYLOAD = 1 << 20
@@ -79,7 +80,7 @@ def machines_of(
 
 
 def _observed(run: Run, node_of: Mapping[int, str]) -> dict[str, _Observed]:
-    """Map each node to what was observed on it. If ranks share the counters of a namespace, only
+    """Map each node to its observations. If ranks share the counters of a namespace, only
     the readings of the rank that read them are kept.
     """
     observed: dict[str, _Observed] = {name: _Observed() for name in node_of.values()}
@@ -130,7 +131,7 @@ def _rails(host: Host) -> tuple[str, ...]:
 
 
 def _growth(readings: Sequence[WitnessReading]) -> dict[str, int]:
-    """Return how much each counter rose over all readings. Resets are ignored."""
+    """Return the rise of each counter over all readings. Resets are ignored."""
     total: dict[str, int] = {}
     for reading in readings:
         for name, (before, after) in reading.counters.items():
@@ -188,7 +189,7 @@ def _carried(run: Run, host: Host, nic: Nic, readings: Sequence[WitnessReading])
 
 
 def _timing(seen: _Observed) -> Properties:
-    """Return ``busy_share`` (share of blocks in which the scheduler took the processor away),
+    """Return ``busy_share`` (share of blocks in which the scheduler preempted the process),
     ``clock_read`` (median, ns) and ``clock_apart`` (median relative difference between both ends'
     clocks over the same time).
     """
@@ -226,7 +227,7 @@ def explain(
     settings: Mapping[str, Setting] | None = None,
 ) -> Located:
     """Add to each culprit its causes, the most likely first. Peers are up to 64 nodes, evenly
-    chosen from those that no culprit names. The cost grows with the facts and readings of the run,
+    chosen from nodes outside every culprit. The cost grows with the facts and readings of the run,
     not with the square of its pairs. ``settings``: the catalogue, which supplies fix and undo for
     causes that are settings.
     """
@@ -257,7 +258,7 @@ def _nodes_of(blame: Blame) -> Sequence[str]:
 
 
 class _RunView(msgspec.Struct, frozen=True):
-    """What is known about the run. ``known``: its nodes; ``machines``: properties of culprits and
+    """The data about the run. ``known``: its nodes; ``machines``: properties of culprits and
     peers.
     """
 
@@ -285,8 +286,8 @@ class _RunView(msgspec.Struct, frozen=True):
     def _match(
         self, rule: CauseRule, blame: Blame, machines: Sequence[NodeProperties]
     ) -> Cause | None:
-        """Return the rule's cause if it fits the culprit and holds for its machine. For a switch,
-        it must hold for half of the machines below; for a link or pair, for one of them.
+        """Return the rule's cause if it fits the culprit and applies to its machine. For a switch,
+        it must apply to half of the machines below; for a link or pair, to one of them.
         """
         factor = rule.factor(blame)
         needed = -(-len(machines) // 2) if isinstance(blame.about, Switch) else 1

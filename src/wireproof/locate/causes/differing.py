@@ -1,6 +1,7 @@
 """Find the settings in which a host differs from comparable hosts, or that are wrong there and
-right on the others. Pure. A value that all comparable hosts share is left out: it does not make one
-host slow. If no other host could be read, a wrong setting still counts, with less confidence.
+right on the others. Pure. A value that all comparable hosts share is left out, because it does not
+explain a single slow host. If no other host could be read, a wrong setting still counts, with less
+confidence.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from wireproof.model.run import Run
 from wireproof.model.setting import Audit, AuditResult, Setting, SettingEffect
 
 _AGREE = 0.75
-"""The share of equals that must agree for their value to be the usual one."""
+"""The share of comparable hosts that must agree on a value to make it the usual value."""
 _DIFFERS_AND_FAILS, _DIFFERS, _SHARED, _FAILS = 0.85, 0.6, 0.5, 0.4
 _FIXED = "[fixed]"
-"""How ethtool marks a feature that cannot be switched: a property of the adapter, on all hosts."""
+"""ethtool's mark of a feature that cannot be changed: a property of the adapter, on all hosts."""
 _READ = ("pass", "fail", "waived")
 """Results with a value to compare, even if the value could not be judged."""
 _WRONG = ("fail", "waived")
@@ -29,8 +30,8 @@ _TWO = 2
 
 
 class Wrong(msgspec.Struct, frozen=True):
-    """One setting of one host. ``others``: the values of its equals, in words. ``usual``: the usual
-    value among equals, "" if they do not agree. ``confidence``: how sure it is that the difference
+    """One setting of one host. ``others``: the values of comparable hosts, in words. ``usual``: the
+    usual value among them, "" if they do not agree. ``confidence``: confidence that the difference
     matters. ``shared``: the hosts that share the wrong value, "" if it concerns this host alone.
     """
 
@@ -102,7 +103,7 @@ class WrongSettings:
         self._among_all: dict[str, list[Wrong]] = {}
 
     def of(self, host: str, equals: Collection[str]) -> list[Wrong]:
-        """Return how ``host`` differs from ``equals``, each setting at most once."""
+        """Return the differences between ``host`` and ``equals``, each setting at most once."""
         return self._differing(
             host,
             lambda name, _: _Equals.of(
@@ -111,7 +112,7 @@ class WrongSettings:
         )
 
     def among_all(self, host: str) -> list[Wrong]:
-        """Return how ``host`` differs from all other hosts. The result is cached."""
+        """Return the differences between ``host`` and all other hosts. The result is cached."""
         if host not in self._among_all:
             self._among_all[host] = self._differing(
                 host, lambda name, here: self._all[name].without(here)
@@ -129,8 +130,8 @@ class WrongSettings:
     def _differing(
         self, host: str, others: Callable[[str, Sequence[AuditResult]], _Equals]
     ) -> list[Wrong]:
-        """Return how ``host`` differs from ``others`` (by setting, and the results here), each
-        setting at most once.
+        """Return the differences between ``host`` and ``others`` (by setting, and the results
+        here), each setting at most once.
         """
         differing = []
         for name, by_host in self._read.items():
@@ -141,8 +142,8 @@ class WrongSettings:
         return differing
 
     def shared(self, hosts: Sequence[str]) -> list[Wrong]:
-        """Return what fails on most of ``hosts``. The first failing host's result stands
-        for all.
+        """Return the settings that fail on most of ``hosts``. The first failing host's result
+        represents all of them.
         """
         common = []
         for name, by_host in self._read.items():
@@ -184,8 +185,8 @@ class WrongSettings:
         return setting.ends or (setting.alike and not others.wrong)
 
     def _by_status(self, result: AuditResult, others: _Equals) -> Wrong | None:
-        """Compare by status if the others have no usual value: wrong here, and right on most of
-        them.
+        """Compare by status if the others have no usual value: the value is wrong here, and right
+        on most of them.
         """
         if result.status not in _WRONG or others.good < _AGREE * others.total:
             return None
@@ -200,14 +201,14 @@ class WrongSettings:
 
 
 def _where(failing: int, hosts: int) -> str:
-    """``both hosts``, ``all 6 hosts``, ``5 of 6 hosts``."""
+    """Return ``both hosts``, ``all 6 hosts`` or ``5 of 6 hosts``."""
     if failing < hosts:
         return f"{failing} of {hosts} hosts"
     return "both hosts" if hosts == _TWO else f"all {hosts} hosts"
 
 
 def _have(usual: str, many: int, others: _Equals) -> str:
-    """``the 3 others have 9000``, ``n2 has 9000``."""
+    """Return a phrase such as ``the 3 others have 9000`` or ``n2 has 9000``."""
     if others.total == 1:
         return f"{others.first or 'the other'} has {usual}"
     whom = f"{many} of {others.total}" if many < others.total else f"the {many}"
@@ -215,7 +216,7 @@ def _have(usual: str, many: int, others: _Equals) -> str:
 
 
 def _claimed_ports(run: Run) -> dict[str, set[str]]:
-    """Host to its claimed port's names in the audit; hosts without a claim are absent."""
+    """Map each host to the audit's names of its claimed ports; hosts without a claim are absent."""
     ports: dict[str, set[str]] = {}
     hosts = {host.rank: host for host in run.hosts}
     for claim in run.claim.hosts:
@@ -261,8 +262,8 @@ def effect_here(wrong: Wrong) -> SettingEffect:
 
 def headers_cost(own: float | None, usual: float | None) -> float | None:
     """Return the share of goodput that packets of ``own`` bytes cost compared with ``usual``:
-    payload / wire = (MTU - 52) / (MTU + 38) for TCP over Ethernet. None if such packets cannot hold
-    payload.
+    payload / wire = (MTU - 52) / (MTU + 38) for TCP over Ethernet. None if packets of these sizes
+    cannot contain payload.
     """
     if own is None or usual is None or own <= _HEADERS or usual <= _HEADERS:
         return None

@@ -1,6 +1,6 @@
 """Turn the Facts and the NIC of a node into named properties and settings. Pure.
 
-Texts are hostile: text that cannot be parsed is left out, never guessed.
+Texts are untrusted: text that cannot be parsed is left out, never guessed.
 """
 
 import contextlib
@@ -41,7 +41,7 @@ _ETHTOOL_SETTINGS = ("-k", "-c", "-g", "-a")
 
 
 class _Texts(msgspec.Struct, frozen=True):
-    """What could be read, as text: files by path, commands by their command line."""
+    """The texts that could be read: files by path, commands by their command line."""
 
     files: Mapping[str, str]
     commands: Mapping[str, str]
@@ -61,7 +61,7 @@ class _Texts(msgspec.Struct, frozen=True):
 
 
 def properties_of(host: Host, nic: Nic | None, facts: Iterable[FactFrame]) -> Properties:
-    """Return the properties by name; those that could not be read are absent."""
+    """Return the properties by name; unreadable properties are absent."""
     readable = [fact for fact in facts if fact.status == "ok"]
     texts = _Texts(
         {fact.path: fact.text for fact in readable if fact.kind == "file"},
@@ -176,8 +176,8 @@ def _holds(cpus: str, core: int) -> bool:
 
 
 def settings_of(nic: Nic | None, facts: Iterable[FactFrame]) -> dict[str, str]:
-    """Return what an administrator can set, by name: sysctls, huge pages, and ethtool settings of
-    the NIC.
+    """Return the settings that an administrator can change, by name: sysctls, huge pages, and
+    ethtool settings of the NIC.
     """
     settings: dict[str, str] = {}
     for fact in facts:
@@ -205,8 +205,8 @@ def _asks(fact: FactFrame, nic: Nic) -> bool:
 
 
 def _ethtool(option: str, text: str) -> dict[str, str]:
-    """Parse ``name: value`` lines; of a name that occurs twice (maximum, then current) keep the
-    last value.
+    """Parse ``name: value`` lines; if a name occurs twice (maximum, then current), keep the last
+    value.
     """
     settings = {}
     for line in text[:_MOST_READ].splitlines()[:_MOST_LINES]:
@@ -230,15 +230,15 @@ def _number(text: str) -> float | None:
     return float(match.group(1)) if match else None
 
 
-# --- The properties of a node and of its peers, which signs examine.
+# --- The properties of a node and of its peers, which the signs examine.
 
 _AGREE = 0.75  # share of peers that must have the same value to make it the usual value
 _LEAST_PEERS = 2
 
 
 class NodeProperties(msgspec.Struct, frozen=True):
-    """``rose``: counters that rose and by how much. ``volume``: bytes that the node sent and
-    received, the base for comparing counters.
+    """One node. ``rose``: the increase of each counter that rose. ``volume``: bytes that the node
+    sent and received, the base for comparing counters.
     """
 
     name: str
@@ -277,7 +277,7 @@ class Usual(NamedTuple):
 
 
 class OtherNodes(msgspec.Struct, frozen=True):
-    """Nodes that no culprit names: the reference for "different", "lower" and "higher"."""
+    """Nodes outside every culprit: the reference for "different", "lower" and "higher"."""
 
     machines: Sequence[NodeProperties]
 
@@ -357,9 +357,9 @@ _COMMANDS: tuple[tuple[str, ...], ...] = (
 
 
 def fact_requests(nic: str = "", *, commands: bool = True) -> tuple[FactRequest, ...]:
-    """Return what to read on each node: about 3 kB of answers, or 20 kB with ``commands`` (run for
-    a named netdev), so leave commands out above some hundreds of nodes. ``nic``: the claimed NIC,
-    or an RDMA device with or without its port.
+    """Return the requests for each node: about 3 kB of answers, or 20 kB with ``commands`` (run for
+    a named netdev), so omit commands above some hundreds of nodes. ``nic``: the claimed NIC, or an
+    RDMA device with or without its port.
     """
     device, _, port = nic.partition(":")
     netdev = nic if ":" not in nic and _is_plain(nic) else ""

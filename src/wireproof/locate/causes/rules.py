@@ -16,7 +16,7 @@ from wireproof.model.setting import Setting
 from wireproof.model.site import HEADS, of_site, packaged, site_texts
 from wireproof.model.toml import once, read_rows, read_toml
 
-# --- Steps that bring a setting of a host in line with its equals, in words.
+# --- Steps that bring a setting of a host in line with comparable hosts, in words.
 
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ .,:@+/-]{0,120}", re.ASCII)
 """Text that a shell reads only as words."""
@@ -28,7 +28,7 @@ def in_line(setting: Setting, node: str, names: Mapping[str, str], usual: str = 
     hosts: unsafe text never appears in a command that a user may copy.
     """
     plain = all(_PLAIN.fullmatch(text) for text in (usual, *names.values()) if text)
-    fix, value = setting.fix, (usual if plain else "") or "what the other nodes have"
+    fix, value = setting.fix, (usual if plain else "") or "the value of the other nodes"
     if fix is None:
         return f"{node}: compare {setting.id} with the other nodes ({value})."
     if fix.by_hand and not fix.value:
@@ -63,11 +63,11 @@ _BOTH = frozenset({"goodput", "hrt"})
 
 
 class CauseRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All signs of ``when`` must hold. ``confidence`` is that of the cause, 0 to 1, times the
-    factor of the culprit's direction; if all signs of ``surer`` hold too, ``sure`` replaces it.
+    """One cause. All signs of ``when`` must hold. ``confidence`` is the cause's, 0 to 1, times the
+    factor of the culprit's direction; if all signs of ``surer`` also hold, ``sure`` replaces it.
 
     ``setting``: the catalogue entry that the cause concerns; fix and undo come from there. If it
-    concerns none, ``no_setting`` gives the reason and the rule has its own ``fix``.
+    concerns no setting, ``no_setting`` contains the reason and the rule has a ``fix``.
     """
 
     code: str
@@ -96,7 +96,8 @@ class CauseRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
                 raise ValueError(f"{name!r} may use only {{node}} and {{nic}} in braces")
 
     def factor(self, blame: Blame) -> float:
-        """Return how well the rule fits a culprit's kind and direction; 0 if it does not fit."""
+        """Return a factor for the fit of the rule to a culprit's kind and direction; 0 if it does
+        not fit."""
         if blame.kind not in self.kinds or blame.metric not in self.metrics:
             return 0.0
         return self.directions.get(blame.direction or "both", 0.0)
@@ -135,7 +136,7 @@ class CauseRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 def oversubscribed(blame: Blame, evidence: list[str]) -> Cause:
-    """Return the cause of a link or switch that is slow only among others."""
+    """Return the cause of a link or switch that is slow only under load from other pairs."""
     return Cause(
         code="oversubscribed",
         confidence=0.8,
@@ -152,8 +153,8 @@ def route_between(blame: Blame) -> Cause:
         confidence=0.5,
         sentence=f"neither end of {blame.subject} is slow with other partners, so the path between"
         " them is slow",
-        fix="Trace the route between the two (ibtracert, traceroute) and look at the errors of each"
-        " port.",
+        fix="Trace the route between the two nodes (ibtracert, traceroute) and check the error "
+        "counters of each port.",
         evidence=["slow in this pair only; both ends reach the expected rate with other partners"],
     )
 
@@ -181,7 +182,7 @@ def _new(known: set[str], rule: CauseRule) -> None:
 def _spelled(
     signs: Sequence[AnySign], words: Mapping[str, Sequence[str]], source: str
 ) -> tuple[AnySign, ...]:
-    """Return ``signs`` with every ``@NAME`` replaced by the words it stands for."""
+    """Return ``signs`` with every ``@NAME`` replaced by its words."""
     return tuple(
         msgspec.structs.replace(
             sign, words=tuple(word for name in sign.words for word in _meant(name, words, source))
@@ -202,8 +203,8 @@ def _meant(word: str, words: Mapping[str, Sequence[str]], source: str) -> Sequen
 
 @of_site
 def rules() -> tuple[CauseRule, ...]:
-    """Return the built-in causes and those of the site, which name their file. Raises ``BadInput``
-    for a duplicate code.
+    """Return the built-in causes and the site's causes, which include the name of their file.
+    Raises ``BadInput`` for a duplicate code.
     """
     ours = rules_in(packaged(__package__, _FILE), _FILE)
     codes, added = {rule.code for rule in ours}, list[CauseRule]()

@@ -1,9 +1,9 @@
-"""Name settings as causes: compare the shortfall with the effect that the catalogue expects of a
-wrong value. Pure.
+"""Find settings that may be causes: compare the shortfall with the effect that the catalogue
+expects of a wrong value. Pure.
 
-An effect concerns a quantity (bandwidth: goodput; latency: half round trips), one direction or
+An effect applies to a quantity (bandwidth: goodput; latency: half round trips), one direction or
 both, and either kernel sockets or the adapter's transport. If the effect is smaller than the
-shortfall, the setting is named with the remark that it is not enough.
+shortfall, the setting is reported with the remark that it is not enough.
 """
 
 import math
@@ -25,19 +25,20 @@ _TOUCHES: dict[Metric, dict[str, float]] = {
     "goodput": {"bandwidth": 1.0, "variation": 0.5},
     "hrt": {"latency": 1.0, "variation": 0.5},
 }
-"""Quantities whose effects touch a metric, each with its weight."""
+"""Quantities that affect a metric, each with its weight."""
 _QUANTITY = {"goodput": "less bandwidth", "hrt": "more latency"}
 _GENERAL = "setting-differs"
-"""The rule that names any differing setting; dropped if a named setting explains enough."""
+"""The rule that reports any differing setting; dropped if a specific setting explains enough."""
 _SURE = {"measured": 1.0, "vendor": 0.95, "literature": 0.9, "practice": 0.8, "estimate": 0.6}
 _BOTH_WAYS, _TOO_MUCH, _TOO_LITTLE, _NEARBY = 0.6, 0.7, 0.2, 0.7
 """Factors for: an effect on both directions if only one is slow; more expected than missing; less
-expected than missing; evidence from the ends about what lies between them.
+expected than missing; evidence from the ends about the path between them.
 """
 _ROUGH = 1.25
-"""Expected effects are rough: up to this factor above the largest still counts as enough."""
+"""Expected effects are rough, so a shortfall of up to this factor times the largest effect still
+counts as explained."""
 _CALCULATED = 0.85
-"""Rules of at least this confidence have calculated the cost here, which is better than a rough
+"""Rules with at least this confidence have calculated the cost here, which is better than a rough
 figure.
 """
 _LACKS = ", so it is not enough"
@@ -45,13 +46,13 @@ _MOST = 0.95
 _MOST_BELOW = 32
 _SOCKETS = ("tcp", "loopback")
 _NOT_MEASURED = ("gpu", "shm")
-"""Traffic that a test of the wire does not carry."""
+"""Traffic that does not occur in a test of the wire."""
 
 
 class Shortfall(msgspec.Struct, frozen=True):
     """The shortfall of ``metric``: ``share`` of the expected value (for ``hrt``: added time), with
     its interval. ``ends``: the nodes to examine, each with its slow direction. ``between``: the
-    slow part may lie between them. ``both``: the other direction is slow too.
+    slow part may lie between them. ``both``: the other direction is also slow.
     """
 
     metric: Metric
@@ -87,7 +88,7 @@ def _joined(
 
 
 def _of_processors(cause: Cause, metric: Metric, link: LinkClaim | None) -> bool:
-    """Return whether a rule names a latency setting for goodput that the adapter carries: slow
+    """Return whether a rule blames a latency setting for goodput that the adapter carries: slow
     processors limit sockets, not RDMA.
     """
     latency = cause.expected is not None and cause.expected.on == "latency"
@@ -109,8 +110,9 @@ def ends_of(blame: Blame) -> list[tuple[str, Direction]]:
 def of_ends(
     short: Shortfall, wrong: WrongSettings, equals: Sequence[str]
 ) -> list[tuple[Wrong, Direction]]:
-    """Return how each end differs from its equals. If only two ends exist, compare them with each
-    other and name a setting once, at the end that is wrong or has the smaller value.
+    """Return the differences between each end and comparable hosts. If only two ends exist, compare
+    them with each other and return a setting once, at the end that is wrong or has the smaller
+    value.
     """
     if equals:
         return [
@@ -173,8 +175,8 @@ def _both_ways(causes: Sequence[Cause]) -> list[Cause]:
             cause,
             explains=False,
             confidence=round(cause.confidence * _TOO_LITTLE, 3),
-            sentence=f"{cause.sentence}; it affects only what is"
-            f" {'sent' if _way(cause) == 'tx' else 'received'}, and both directions are slow",
+            sentence=f"{cause.sentence}; it affects only "
+            f"{'sent' if _way(cause) == 'tx' else 'received'} data, but both directions are slow",
         )
         for cause in causes
     ]
@@ -190,14 +192,14 @@ def _kind(link: LinkClaim | None) -> str:
 
 
 def _scaled(cause: Cause, factor: float) -> Cause:
-    """Scale the confidence: several sufficient causes share it, because any of them may be the real
-    cause.
+    """Scale the confidence: it is divided among several sufficient causes, because any of them may
+    be the real cause.
     """
     return msgspec.structs.replace(cause, confidence=round(cause.confidence * factor, 3))
 
 
 def _cause(short: Shortfall, wrong: Wrong, way: Direction, kind: str) -> Cause | None:
-    """Return None if the setting does not touch the shortfall."""
+    """Return the cause; None if the setting cannot affect the shortfall."""
     effect = effect_here(wrong)
     if not _touches(effect, short.metric, way, kind):
         return None
@@ -223,7 +225,7 @@ def _touches(effect: SettingEffect, metric: Metric, way: Direction, kind: str) -
 
 
 def _factor(effect: SettingEffect, short: Shortfall, way: Direction, enough: bool) -> float:
-    """Return how certain the effect is and how well it fits the shortfall."""
+    """Return a factor for the certainty of the effect and its fit to the shortfall."""
     factor = _TOUCHES[short.metric][effect.on] * _SURE[effect.sure]
     factor *= _TOO_LITTLE if not enough else _TOO_MUCH if short.high < effect.low else 1.0
     fits = bool(way) if effect.direction else not way or short.both
@@ -258,7 +260,7 @@ def _fix(wrong: Wrong) -> str:
 
 
 def _names(instance: str) -> dict[str, str]:
-    """Return the placeholders of a setting that an interface or ``DEVICE:PORT`` fills."""
+    """Return the values of a setting's placeholders from an interface or ``DEVICE:PORT``."""
     device, _, port = instance.partition(":")
     return {"nic": instance, "device": device, "port": port} if instance else {}
 
@@ -276,7 +278,7 @@ def _of_many(causes: Sequence[Cause], nodes: int) -> list[Cause]:
 
 
 def _merged(known: Sequence[Cause], of_audit: Sequence[Cause]) -> list[Cause]:
-    """Merge both lists with each setting once: evidence of a rule joins that of the audit."""
+    """Merge both lists with each setting once: the evidence of rule and audit is combined."""
     by_setting = {cause.setting: cause for cause in known if cause.setting}
     named = {cause.setting for cause in of_audit}
     if any(cause.explains for cause in of_audit):

@@ -1,5 +1,5 @@
-"""The signs that rules consist of. A sign holds for a machine or not; if it holds, it returns its
-evidence.
+"""The signs that rules consist of. A sign is true or false for a machine; if it is true, it returns
+its evidence.
 """
 
 import re
@@ -118,7 +118,7 @@ class Less(CauseSign, frozen=True):
 
 
 class Below(CauseSign, frozen=True):
-    """A number is below what most peers have."""
+    """A number is below the value of most peers."""
 
     name: str
 
@@ -133,7 +133,7 @@ class Below(CauseSign, frozen=True):
 
 
 class Differs(CauseSign, frozen=True):
-    """A property is not what most peers have."""
+    """A property differs from the value of most peers."""
 
     name: str
 
@@ -148,12 +148,12 @@ class Differs(CauseSign, frozen=True):
 
 
 class Unusual(Differs, frozen=True):
-    """A property is known but is not known to be usual among peers: what all nodes have does not
-    make one node slow.
+    """A property is known but is not known to be usual among peers: a property of all nodes does
+    not explain a single slow node.
     """
 
     def means(self) -> str:
-        return f"{_spaced(self.name)} is not what most other nodes have"
+        return f"{_spaced(self.name)} is not the value of most other nodes"
 
     def seen(self, machine: NodeProperties, peers: OtherNodes, blame: Blame) -> list[str]:
         value = machine.properties.get(self.name)
@@ -212,7 +212,7 @@ class Explains(CauseSign, frozen=True):
     tight: bool = False
 
     def means(self) -> str:
-        more = ", and most of it was reached" if self.tight else ""
+        more = ", and most of that limit was reached" if self.tight else ""
         return f"{_spaced(self.name)} is at most the expected rate{more}"
 
     def seen(self, machine: NodeProperties, peers: OtherNodes, blame: Blame) -> list[str]:
@@ -239,7 +239,7 @@ class HeadersExplain(CauseSign, frozen=True):
         if loss is None or abs(blame.slowdown - loss) > max(0.03, loss / 3):
             return []
         cost, lost = percent(loss, 1), percent(blame.slowdown, 1)
-        return [f"the headers of such packets cost {cost}, the loss is {lost}"]
+        return [f"the headers of packets of this size cost {cost}, and the loss is {lost}"]
 
 
 class Grows(CauseSign, frozen=True):
@@ -258,8 +258,8 @@ class Grows(CauseSign, frozen=True):
 
     def means(self) -> str:
         return (
-            f"counters of the NIC or of IP named {', '.join(self.words)} rise by {self.least} or"
-            f" more, and {self.times:g} times as much per byte as those of most other nodes"
+            f"counters of the NIC or of IP named {', '.join(self.words)} rise by at least "
+            f"{self.least}, and {self.times:g} times as much per byte as those of most other nodes"
             + (f" (not {', '.join(self.without)})" if self.without else "")
         )
 

@@ -1,4 +1,4 @@
-"""Turn suspects into culprits by the samples of the confirm stage, which measures each suspect
+"""Turn suspects into culprits with the samples of the confirm stage, which measures each suspect
 alone against known-good partners.
 """
 
@@ -36,8 +36,8 @@ from wireproof.model.quantity import first_few
 
 _NOT_AGAIN = "not measured again alone: seen in the screen only"
 _NOT_NOW = (
-    "measured alone later, it is not always slow: the fault is intermittent, or other traffic used"
-    " its port"
+    "when measured alone later, it is not always slow: the fault is intermittent, or other traffic "
+    "used its port"
 )
 _ENDS_UNKNOWN = "its ends were not measured again with other partners"
 _PASSING = 0.8  # highest confidence of a fault that ended before it could be measured alone
@@ -45,7 +45,7 @@ _PASSING = 0.8  # highest confidence of a fault that ended before it could be me
 _WITH_THE_OTHER = 0.25
 _LISTED = 8
 _WORTH_A_NOTE = 0.3  # slowdown that the tail of the noise seldom reaches
-# if chance made a pair's sample slow, the pair does not reach this share of the slowdown again
+# if a pair's sample was slow by chance, the pair does not reach this share of the slowdown again
 _SAME = 0.5
 
 
@@ -53,19 +53,19 @@ def conclude(screened: Screened, confirm: Samples | None) -> Located:
     """Return the blames that the confirm stage supports. Without ``confirm``, the screen's
     conclusion stands and nothing counts as confirmed.
 
-    A suspect is guilty if it is slow alone with known-good partners. Slow in both directions, the
-    node is guilty; in one direction, its port. If a node is slow on one kind of path only, the path
-    is blamed; if with one partner only, the pair. A suspect that is fast alone is cleared, and its
-    slowness among others was contention. Samples between good nodes in ``confirm`` (controls) give
-    the value to expect now; without them the screen's values do. Raises ValueError if ``confirm``
-    measured another metric.
+    A suspect is a culprit if it is slow alone with known-good partners: the node if both directions
+    are slow, its port if one direction is. If a node is slow only on one kind of path, the path is
+    blamed; if only with one partner, the pair. A suspect that is fast alone is cleared, and its
+    slowness under load was contention. Samples between good nodes in ``confirm`` (controls) provide
+    the value to expect now; without them the screen's values are used. Raises ValueError if
+    ``confirm`` measured another metric.
     """
     located = screened.located
     if confirm is None or len(confirm) == 0 or screened.effects is None:
         return _unconfirmed(screened)
     if confirm.metric != located.metric:
         raise ValueError(
-            f"the screen measured {located.metric} and the confirm stage {confirm.metric}"
+            f"the screen measured {located.metric}, but the confirm stage measured {confirm.metric}"
         )
     check(confirm)
     view = alone(screened, confirm, screened.criteria)
@@ -104,7 +104,7 @@ class _Outcome:
 
 
 def _unconfirmed(screened: Screened) -> Located:
-    """Return the screen's conclusion, noting that nothing was measured again."""
+    """Return the screen's conclusion, with a note that nothing was measured again."""
     located = screened.located
     pairs = [pair for pair in screened.pairs if _matters(located.metric, pair)]
     left = [*screened.suspects, *pairs]
@@ -157,7 +157,7 @@ def _conclude_nodes(screened: Screened, view: Alone, outcome: _Outcome) -> None:
 
 
 def _as_screened(screened: Screened, suspect: Suspect) -> list[Blame]:
-    """Return what the screen blames on a node that was not measured again."""
+    """Return the screen's blames for a node that was not measured again."""
     node = suspect.nodes[0]
     blames = [
         blame for blame in screened.located.blames if node in blame.nodes and blame.kind != "link"
@@ -173,14 +173,14 @@ def _was_measured(metric: Metric, suspect: Suspect, rechecks: Sequence[Recheck])
 
 
 def _with_moment(blame: Blame, suspect: Suspect) -> Blame:
-    """Add the time during which a culprit was slow, unless it was slow all the time."""
+    """Add the time in which a culprit was slow, unless it was always slow."""
     if not suspect.moment or not isinstance(blame.about, Node | Port):
         return blame
     return msgspec.structs.replace(blame, evidence=[suspect.moment, *blame.evidence])
 
 
 def _passing(screened: Screened, suspect: Suspect) -> Blame:
-    """Blame a suspect that was slow for a part of the time and is not slow now: an intermittent
+    """Blame a suspect that was slow for some of the time and is not slow now: an intermittent
     fault, or traffic of another job.
     """
     blame = screened_blame(screened.samples, suspect)
@@ -252,7 +252,7 @@ def _pair(metric: Metric, recheck: Recheck) -> Blame:
 def _contention(
     metric: Metric, suspect: Suspect, rechecks: Sequence[Recheck], criteria: LocateCriteria
 ) -> list[Contention]:
-    """Report contention if a suspect was certainly slow among others and is fast alone."""
+    """Report contention if a suspect was certainly slow under load and is fast alone."""
     relevant = [recheck for recheck in rechecks if suspect.direction in ("", recheck.direction)]
     if (
         suspect.p > criteria.alpha
@@ -313,8 +313,8 @@ def _is_of_a_port(pair: Recheck, blames: Sequence[Blame]) -> bool:
 def _pair_or_end(
     metric: Metric, recheck: Recheck, ends: Mapping[tuple[str, Direction], Recheck]
 ) -> Blame:
-    """Blame the pair, unless one of its ends, which was fast with others in the screen, is now as
-    slow with them too. ``ends``: rechecks of nodes by direction.
+    """Blame the pair, unless one of its ends, which was fast with others in the screen, is now
+    equally slow with them. ``ends``: rechecks of nodes by direction.
     """
     pair = _pair(metric, recheck)
     if metric != "goodput":

@@ -38,8 +38,8 @@ class Alone:
     of NIC at the slower end (0 is the fastest).
 
     ``control``: samples between good ports. At least three of them correct the screen's level, or
-    replace it if contention had slowed the path. ``sigma``: of one sample. ``spread``: of healthy
-    ports. ``practical``: smallest slowness that is reported.
+    replace it if contention had slowed the path. ``sigma``: standard deviation of one sample.
+    ``spread``: of healthy ports. ``practical``: smallest slowness that is reported.
     """
 
     screened: Screened
@@ -100,9 +100,9 @@ class Alone:
         return (float(np.median(values)) if values.size >= _CONTROLS else level), values.size
 
     def _shift(self) -> tuple[float, int]:
-        """Return (how much slower good ports are now than in the screen, number of controls). All
-        controls on paths that show a port are used, because the few on one kind of path may lie in
-        the tail of the noise.
+        """Return (slowdown of good ports since the screen, number of controls). All controls on
+        paths that show a port are used, because the few controls on one kind of path may lie in the
+        tail of the noise.
         """
         beyond = [
             self.logs[chosen & self.control] - self.screened.levels[key]
@@ -128,7 +128,7 @@ class Alone:
 
 
 def alone(screened: Screened, confirm: Samples, criteria: LocateCriteria) -> Alone:
-    """Prepare the samples of the confirm stage, whose nodes are ordered differently. Raise
+    """Prepare the samples of the confirm stage, which have a different order of nodes. Raise
     ValueError if nothing was screened.
     """
     if screened.effects is None:
@@ -175,8 +175,8 @@ def _own_noise(confirm: Samples, logs: Floats, noise: float) -> float:
 
 
 def _controls(screened: Screened, confirm: Samples) -> Flags:
-    """Flag samples between ports that the screen found good: they give the value to expect now. The
-    clean direction of a suspect counts as good.
+    """Flag samples between ports that the screen found good: they provide the value to expect now.
+    The clean direction of a suspect counts as good.
     """
     good: set[tuple[str, Direction]] = {(name, "tx") for name in screened.good}
     good |= {(name, "rx") for name in screened.good}

@@ -1,5 +1,5 @@
-"""Classify a suspect measured alone: slow with every partner, with one, on one kind of path only,
-or with none.
+"""Classify a suspect measured alone: slow with every partner, with one partner, only on one kind of
+path, or with no partner.
 
 Each (suspect, direction) is measured repeatedly with a few known-good partners. The median per
 partner is the suspect's slowness with that partner; the median over partners is the suspect's
@@ -32,7 +32,7 @@ from wireproof.model.quantity import percent
 Shape = Literal["all", "path", "partner", "fast", "unclear"]
 
 _PRIOR_FREEDOM = 8.0
-# number of standard errors by which an estimate may lie below the practical threshold: 2.3 % do so
+# number of standard errors by which an estimate may lie below the practical threshold: 2.3 % do
 # by chance
 _NOT_BELOW = 2.0
 # share of the family-wise error: suspects were chosen for being slow, so they tend to look slow
@@ -51,8 +51,9 @@ class Partner(SlownessEstimate):
     """``slowness`` of the suspect's pairs with node ``name`` on a path of kind ``tier``, with its
     standard error.
 
-    ``doubt``: standard error of ``expected``. ``each``: slowness of each sample; ``early``: of the
-    fastest. ``kind``: of the slower NIC. ``p``: adjusted for all partners tested.
+    ``doubt``: standard error of ``expected``. ``each``: slowness of each sample; ``early``:
+    slowness of the fastest samples. ``kind``: kind of the slower NIC. ``p``: adjusted for all
+    partners tested.
     """
 
     name: str
@@ -185,7 +186,7 @@ _UNDIRECTED: tuple[Direction, Direction] = ("", "")
 
 
 def _of_fastest_nic(partners: list[Partner]) -> tuple[Partner, ...]:
-    """Drop partners with a slower kind of NIC than others: behind it a slow port does not show."""
+    """Drop partners with a slower kind of NIC than others, because they hide a slow port."""
     fastest = min(partner.kind for partner in partners)
     return tuple(partner for partner in partners if partner.kind == fastest)
 
@@ -274,7 +275,8 @@ def _shaped(draft: Recheck, view: Alone) -> Recheck:
 def _with_some(
     draft: Recheck, beyond: list[Partner], against: list[Partner], guilty: bool, view: Alone
 ) -> Recheck:
-    """Classify a suspect that is slow at most with the partners ``beyond`` the threshold."""
+    """Classify a suspect that is slow only with the partners ``beyond`` the threshold, or with
+    none."""
     slow = [partner for partner in beyond if partner not in against]
     if not slow:
         return dataclasses.replace(draft, shape="fast")
@@ -313,8 +315,8 @@ def _shape_of_some(
 
 
 def _is_steady(draft: Recheck, showing: Sequence[Partner], view: Alone) -> bool:
-    """Return whether most samples alone are slow, rather than only the half that two-valued noise
-    makes slow: three quarters are slow, or half being slow by chance is too unlikely (``tail``:
+    """Return whether most samples alone are slow, rather than only half of them, as with bimodal
+    noise: three quarters are slow, or it is too unlikely that half are slow by chance (``tail``:
     slowness that the screen left unexplained).
     """
     ordered = np.sort(np.concatenate([partner.each for partner in showing]))

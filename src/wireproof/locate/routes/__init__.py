@@ -1,10 +1,10 @@
-"""Explain the slowness that remains after nodes are blamed by as few bad links or switches as
+"""Explain the slowness that remains after nodes are blamed, with as few bad links or switches as
 possible.
 
 Greedy: blame the set of samples (all that cross one up-link, one spine, or one leaf's up side) that
 is least likely slow by chance, set aside what it explains, and repeat until chance explains the
 rest. The up-link of a flow is known only under a routing rule (`routes.crossing`). If no rule fits,
-only the leaf of a bad up-link can be named (`cover.stains`).
+only the leaf of a bad up-link can be found (`cover.stains`).
 """
 
 from collections.abc import Set
@@ -22,7 +22,9 @@ from wireproof.model.quantity import percent
 
 # --- Blames of slow links and switches, with evidence sentences.
 
-_SUREST = 0.95  # measured among other pairs, and the meaning of an up-link number is an assumption
+_SUREST = (
+    0.95  # measured while other pairs ran, and the meaning of an up-link number is an assumption
+)
 _LISTED = 12
 _READ_THE_PORTS = (
     "read the error counters of these ports, and measure the slow pairs alone, without contention"
@@ -112,7 +114,7 @@ def _other_end(view: View, culprit: Culprit) -> str:
 
 
 def _one_to_the_other(view: View, culprit: Culprit, other: str) -> str:
-    """List what may be slow if a leaf has only one neighbour."""
+    """Return a sentence on the possible places of the fault if a leaf has only one neighbour."""
     name = view.cross.leaves[culprit.leaf]
     first, last = (name, other) if culprit.direction == "tx" else (other, name)
     return (
@@ -179,7 +181,7 @@ def _blame(
 _MOST = 16
 _RESTLESS = 0.2
 _COMMON = 0.25
-_STRICTER = 0.2  # share of alpha for the stain of a leaf, because contention is not independent
+_STRICTER = 0.2  # factor on alpha for the stain of a leaf, because contention is not independent
 
 
 def blame_paths(
@@ -235,14 +237,14 @@ def _usable(samples: Samples, excluded: Set[tuple[str, Direction]]) -> Flags:
 
 
 class _Search:
-    """``residual``: log slowness of the crossing samples beyond what sharing of links explains.
-    ``active``: samples that no culprit explains yet.
+    """The state of the search. ``residual``: log slowness of the crossing samples that sharing of
+    links does not explain. ``active``: samples that no culprit explains yet.
     """
 
     def __init__(self, view: View, fabric: Fabric, alpha: float) -> None:
         self.view, self.cross, self.alpha = view, view.cross, alpha
         slowness = view.slowness[view.cross.rows]
-        # Samples that do not count have still used the links.
+        # Samples that do not count have also used the links.
         every = np.isfinite(slowness)
         tried = guesses(view.samples, fabric, view.cross)
         fits, self.residual = settled(slowness, tried, every)
@@ -254,7 +256,7 @@ class _Search:
 
     def _is_restless(self) -> bool:
         """Return whether much contention remains that no routing rule explains: then flows take
-        other routes, and no rule is believed.
+        other routes, and no rule is trusted.
         """
         quiet = max(self.view.practical, 4.0 * self.view.noise)
         known = self.residual[np.isfinite(self.residual)]
@@ -291,8 +293,8 @@ class _Search:
         return np.asarray(hit, dtype=np.bool_)
 
     def _is_path(self, culprit: Culprit) -> bool:
-        """Return whether the culprit matters and a single node's port does not explain it
-        as well.
+        """Return whether the culprit matters and a single node's port does not explain it equally
+        well.
         """
         if culprit.slowness < self.view.practical or self._elsewhere(culprit) > _COMMON:
             return False

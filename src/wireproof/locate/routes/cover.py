@@ -1,10 +1,10 @@
 """Sets of samples that a single bad link or switch would slow, and the probability that chance made
 them slow.
 
-A set is judged by how many of its samples are slower than a threshold, compared with the share of
-such samples in the whole screen (hypergeometric tail, Fisher's exact test). This assumes nothing
-about the noise, and contention that hits all flows is not evidence against a link. Every threshold
-and set counts as a hypothesis (Bonferroni).
+A set is judged by the number of its samples that are slower than a threshold, compared with the
+share of slow samples in the whole screen (hypergeometric tail, Fisher's exact test). This assumes
+nothing about the noise, and contention that hits all flows is not evidence against a link. Every
+threshold and set counts as a hypothesis (Bonferroni).
 """
 
 import dataclasses
@@ -34,9 +34,8 @@ class Culprit:
     """``leaf`` (index) and ``number`` (of the up-link) apply as far as the ``kind`` has them.
     ``log_p``: adjusted for all hypotheses. ``hit``: the crossing samples that the culprit explains;
     ``slow`` of them are beyond a threshold, compared with the share ``usual`` of all samples.
-    ``slowness``: their median log slowness, less what sharing of links explains.
-
-    A ``stain`` is a leaf with one bad up-link of unknown number: ``hit`` of ``total`` samples.
+    ``slowness``: their median log slowness, less the part that sharing of links explains. A
+    ``stain`` is a leaf with one bad up-link of unknown number: ``hit`` of ``total`` samples.
     """
 
     kind: Kind
@@ -70,7 +69,8 @@ class Cut:
         return self.guess.rule if self.guess else ""
 
     def place(self, number: int) -> tuple[int, int]:
-        """Return (leaf, number of the up-link) of a set, -1 for what the kind does not have."""
+        """Return (leaf, number of the up-link) of a set, -1 for an item that the kind does not
+        have."""
         if self.kind == "spine":
             return -1, number
         leaf, link = divmod(number, self.guess.width if self.guess else 1)
@@ -92,8 +92,8 @@ def log_tail(slow: Longs, total: Longs, all_slow: int, all_total: int) -> Floats
     """Return log P(X >= slow) of a hypergeometric X: ``total`` of ``all_total`` samples are drawn,
     of which ``all_slow`` are slow.
 
-    0 if no more are slow than expected. The tail is bounded by a geometric series from its first
-    term.
+    0 if no more samples are slow than expected. The tail is bounded by a geometric series from its
+    first term.
     """
     factorial = _log_factorials(all_total)
 
@@ -128,7 +128,7 @@ def cuts(cross: Crossing, guesses: Sequence[Guess]) -> list[Cut]:
         out = np.where(guess.shows_out, cross.out * guess.width + guess.out + 1, 0)
         into = np.where(guess.shows_into, cross.into * guess.width + guess.into + 1, 0)
         partitions.append(Cut("link", (out, into), _WAYS, count * guess.width, guess))
-        # only then up-link j leads to the same switch on every leaf
+        # only then does up-link j lead to the same switch on every leaf
         if len(set(cross.up)) == 1 and bool(np.all(guess.exact)):
             partitions.append(Cut("spine", (guess.out + 1,), (("", (0,)),), guess.width, guess))
     return partitions
@@ -264,7 +264,7 @@ def stains(view: View, values: Floats, active: Flags, log_alpha: float) -> list[
 
     A stain differs from contention in three ways. It is beyond chance even if the slow samples of a
     turn count as one event. The leaf stands out from the others. The slow samples are slow by the
-    same factor and make up a link's share of all samples.
+    same factor, and their number matches a link's share of all samples.
     """
     use = active & np.isfinite(values)
     ends: tuple[tuple[Direction, Longs], ...] = (("tx", view.cross.out), ("rx", view.cross.into))
@@ -344,8 +344,8 @@ def _stain(
 
 
 def _clumped(cross: Crossing, key: Longs, beyond: Flags) -> float:
-    """Return how many slow samples coincide in a turn of a leaf, weighted by their number (sum m^2
-    / sum m): flows that collide are slow together and count as one event.
+    """Return the mean number of slow samples that coincide in a turn of a leaf, weighted by that
+    number (sum m^2 / sum m): flows that collide are slow together and count as one event.
     """
     _, together = np.unique(
         cross.turn[beyond] * len(cross.leaves) + key[beyond], return_counts=True
@@ -377,7 +377,7 @@ def _is_one_link(cross: Crossing, leaf: int, hit: Flags, own: Flags) -> bool:
 def _one_factor(values: Floats, practical: float, width: float) -> float | None:
     """Return the log slowness of a link that slows a lone flow by this factor and two flows at once
     by twice as much. None if less than four fifths of ``values`` are within ``width`` of such a
-    step. Of several, take the largest that explains most.
+    step. If there are several steps, return the largest of those that explain most.
     """
     steps = np.log(np.arange(1, _AT_A_TIME + 1))
     bases = np.unique(np.round((values[:, None] - steps[None, :3]).ravel(), 3))

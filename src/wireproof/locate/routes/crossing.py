@@ -1,8 +1,8 @@
 """Select the samples between leaves, and guess the up-link of each flow.
 
-The fabric does not tell which routing rule it uses, so several are tried. Static routing in fat
-trees sends all traffic to a node over the same up-link (D-mod-k, Zahavi, Fat-tree routing and node
-ordering providing contention free traffic for MPI global collectives, 2011): up-link = number of
+The routing rule of a fabric is unknown, so several are tried. Static routing in fat trees sends all
+traffic to a node over the same up-link (D-mod-k, Zahavi, Fat-tree routing and node ordering
+providing contention free traffic for MPI global collectives, 2011): the up-link is the number of
 the destination mod k.
 """
 
@@ -28,7 +28,7 @@ def whole_leaves(
 ) -> list[Blame]:
     """Replace the blamed nodes of a leaf by its switch if three quarters of its measured nodes (at
     least three) are blamed in the same direction with about the same slowdown. The switch, or its
-    up side, is the simpler cause.
+    up-link side, is the simpler cause.
     """
     joined = list(blames)
     leaf = switch_of(fabric)
@@ -76,7 +76,7 @@ def _joined(
         expected=float(np.median([blame.expected for blame in members])),
         nodes=[blame.subject for blame in members],
         evidence=[
-            f"{len(members)} of the {size} measured nodes of {switch} are slow by about one factor"
+            f"{len(members)} of the {size} measured nodes of {switch} are slow by a similar factor"
         ],
     )
 
@@ -131,7 +131,7 @@ class View:
 
 def crossing(samples: Samples, fabric: Fabric) -> Crossing:
     """Select the samples whose ends are attached to two different known leaves. Samples that do not
-    count are included: they shared the links too.
+    count are included, because they also shared the links.
     """
     first = switch_of(fabric)
     leaves = tuple(dict.fromkeys(first[node] for node in samples.nodes if node in first))
@@ -183,7 +183,7 @@ class Guess:
     """``rule``: the routing rule in words. ``out`` and ``into``: for each crossing sample, the
     number of the up-link of its first leaf and of the link into its last leaf; ``width``: all
     numbers are below it. ``exact``: for each leaf, whether the numbers are those of its listed
-    up-links. ``load``: how many flows share the fuller of a sample's two links. ``shows_out`` and
+    up-links. ``load``: number of flows on the fuller of a sample's two links. ``shows_out`` and
     ``shows_into``: whether the fuller link is the first or the last (or both): a fault on the
     emptier link may stay hidden. ``widespread``: for each load, whether samples of several leaves
     have it.
@@ -217,8 +217,8 @@ def guesses(samples: Samples, fabric: Fabric, cross: Crossing) -> list[Guess]:
         )
         for name, numbers, end in (
             ("the destination's number", by_number, cross.target),
-            ("the destination's place on its leaf", by_place, cross.target),
-            ("the source's place on its leaf", by_place, cross.origin),
+            ("the destination's position on its leaf", by_place, cross.target),
+            ("the source's position on its leaf", by_place, cross.origin),
         ):
             guess = _guess(f"{name} {what}", numbers[end], widths, widths == listed, cross)
             if not any(_same(guess, other) for other in tried):
@@ -286,9 +286,9 @@ def _same(first: Guess, second: Guess) -> bool:
 
 def without_load(residual: Floats, guess: Guess, active: Flags) -> Floats:
     """Subtract from ``residual`` the median of the samples whose link has the same load. That is
-    what contention explains if the guess is right; if it is wrong, the medians are alike. A load
-    with few samples or leaves takes the value of its neighbours; otherwise it would hide a slow
-    leaf.
+    the part that contention explains if the guess is right; if it is wrong, the medians are
+    similar. A load with few samples or leaves takes the value of its neighbours; otherwise it would
+    hide a slow leaf.
     """
     load = guess.load
     counts = np.bincount(load[active], minlength=_MOST_LOAD + 1)

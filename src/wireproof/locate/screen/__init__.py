@@ -1,4 +1,5 @@
-"""Analyse a screen: which nodes and ports look slow, and which are known to be good."""
+"""Analyse a screen: find nodes and ports that look slow, and nodes and ports that are known to be
+good."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -29,7 +30,7 @@ from wireproof.locate.significance import LocateCriteria, as_log, as_slowdown, r
 from wireproof.model.located import Blame, Fabric, Located, Tier
 from wireproof.model.quantity import percent, throughput
 
-# --- Results for all nodes together: which are missing, what each kind of path reaches,
+# --- Results for all nodes together: missing nodes, the level of each kind of path,
 # and notes.
 
 Levels = Mapping[tuple[str, int], float]
@@ -39,7 +40,7 @@ _FEW_SAMPLES = 3
 
 
 def counts(samples: Samples, criteria: LocateCriteria, reasons: Mapping[str, str]) -> Located:
-    """Return how much was measured, and which nodes are missing."""
+    """Return the amount of measurements, and the missing nodes."""
     ends = (samples.origin, samples.target)
     sends, receives = (np.bincount(end, minlength=len(samples.nodes)) for end in ends)
     missing = {}
@@ -62,7 +63,7 @@ def counts(samples: Samples, criteria: LocateCriteria, reasons: Mapping[str, str
 
 
 def _missing(sends: int, receives: int) -> str:
-    """Return which samples a node lacks, given these counts; "" if it lacks none."""
+    """Return the kind of samples that a node lacks, given these counts; "" if it lacks none."""
     if not sends and not receives:
         return "no sample"
     if not sends and receives >= _FEW_SAMPLES:
@@ -103,17 +104,17 @@ def notes_of(samples: Samples, model: Fit, levels: Levels) -> list[str]:
     if np.any(model.drift > 0.0):
         most = percent(as_slowdown(samples.metric, float(model.drift.max())))
         notes.append(
-            f"all nodes became up to {most} slower for a part of the time: each sample is compared"
+            f"all nodes became up to {most} slower for some of the time: each sample is compared"
             " with others of the same time"
         )
     if model.kinds.count > 1:
         speeds = ", ".join(_speeds(samples, model, levels))
-        notes.append(f"mixed speeds: {speeds}; each node is judged against its own kind")
+        notes.append(f"mixed speeds: {speeds}; each node is compared with nodes of the same speed")
     return notes
 
 
 def _speeds(samples: Samples, model: Fit, levels: Levels) -> list[str]:
-    """Describe what the nodes of each kind reach at best."""
+    """Return phrases with the best value of each kind of nodes."""
     speeds = []
     for number in range(model.kinds.count):
         of_kind = [level for (_, kind), level in levels.items() if kind == number]
@@ -128,7 +129,7 @@ def _speeds(samples: Samples, model: Fit, levels: Levels) -> list[str]:
 # with more nodes, pairs are not measured individually, and a lone slow sample is only the tail of
 # the noise
 _ALL_PAIRS = 64
-_TWO_NODES = "with two nodes, only the slow direction can be named, not the slow node"
+_TWO_NODES = "with two nodes, only the slow direction can be found, not the slow node"
 
 
 def screen(
@@ -138,12 +139,10 @@ def screen(
     *,
     reasons: Mapping[str, str] | None = None,
 ) -> Screened:
-    """Suspects, known-good nodes and a first ``Located`` (stage ``screened``) of a screen's
-    samples.
-
-    ``reasons``: node to why it has no sample (``from_run.reasons_of``), used for those that have
-    none. With two nodes only the direction of their pair can be named. Raises ValueError for
-    samples that are none (``samples.check``).
+    """Return suspects, known-good nodes and a first ``Located`` (stage ``screened``) from a
+    screen's samples. ``reasons``: for each node without samples, the reason
+    (``from_run.reasons_of``). With two nodes, only the slow direction of their pair can be found.
+    Raises ValueError for invalid samples (``samples.check``).
     """
     check(samples)
     criteria = _no_finer(criteria or LocateCriteria(), samples)
@@ -173,7 +172,7 @@ def screen(
 
 
 def _no_finer(criteria: LocateCriteria, samples: Samples) -> LocateCriteria:
-    """Raise the floor for rounded values: they cannot tell apart ports that differ by less than
+    """Raise the floor for rounded values: they cannot distinguish ports that differ by less than
     half a step, however many samples there are.
     """
     step = rounding(samples.value)
@@ -278,7 +277,7 @@ def _good(
 
 
 def _sharp(effects: Effects, kinds: Kinds, names: Sequence[str]) -> frozenset[str]:
-    """Return the kinds of path on which a slow port shows."""
+    """Return the kinds of path that reveal a slow port."""
     fine = fine_strata(effects.level, effects.sigma, np.tile(np.arange(kinds.count), len(names)))
     return frozenset(names[number // kinds.count] for number in np.nonzero(fine)[0].tolist())
 

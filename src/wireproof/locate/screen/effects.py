@@ -1,10 +1,10 @@
-"""Estimate how slow each port is, by a median polish for paths that are as fast as their slowest
-part.
+"""Estimate the slowness of each port by a median polish, for paths that are as fast as their
+slowest part.
 
 Model: y_ij = min(c_i^tx, c_j^rx, l_ij). A slowness (logarithm, positive is slow) is therefore the
-*largest* of its parts, and a sample with a slow partner shows nothing about a port. The slowness of
-a port is the median over its partners, excluding partners that are slow themselves. The level of a
-stratum is the median over ports of the ports' medians, which is robust until half of the *ports*
+*largest* of its parts, and a sample with a slow partner is no evidence about a port. The slowness
+of a port is the median over its partners, excluding partners that are slow themselves. The level of
+a stratum is the median over ports of the ports' medians, which is robust until half of the *ports*
 are bad (a plain median of samples fails if half of the *pairs* meet a bad port).
 """
 
@@ -31,10 +31,10 @@ _SHARP_NOISE, _SHARP_LEVEL, _ENOUGH = 2.0, 0.10, 3
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Ports:
-    """``own`` and ``far``: the two ports of each sample. Goodput has 2 N ports: tx i is i and rx j
-    is N + j. Half round trips have no direction and N ports. ``stratum``: samples with the same
-    expected value. ``kind`` (per port) and ``family`` (per stratum): the speed class of the NICs, 0
-    is the fastest.
+    """The ports of all samples. ``own`` and ``far``: the two ports of each sample. Goodput has 2 N
+    ports: tx i is i and rx j is N + j. Half round trips have no direction and N ports. ``stratum``:
+    samples with the same expected value. ``kind`` (per port) and ``family`` (per stratum): the
+    speed class of the NICs, 0 is the fastest.
 
     ``either``: the port at each end, first all own, then all far ports (2 K). ``partner``: the
     other end of each. ``by_port``: groups ``either`` by port. ``by_cell``: groups by stratum and
@@ -87,8 +87,8 @@ class Ports:
 class Effects:
     """By stratum: ``level`` (expected log slowness), its standard error, and ``sigma``. By port:
     ``slowness``, standard ``error`` and ``samples``. ``residual``: slowness of each sample relative
-    to its level. ``freedom``: of ``sigma``. ``noise``: sigma on the paths that show a port best.
-    ``spread``: of healthy ports.
+    to its level. ``freedom``: of ``sigma``. ``noise``: sigma on the paths that reveal a port best.
+    ``spread``: spread of healthy ports.
     """
 
     level: Floats
@@ -105,7 +105,7 @@ class Effects:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PolishStart:
-    """Start of the polish if something is known: ports that are ``bad``, and the ``level`` of each
+    """Start of the polish from prior knowledge: ports that are ``bad``, and the ``level`` of each
     stratum for strata without clean samples.
     """
 
@@ -143,7 +143,7 @@ def _sigmas(ports: Ports, leftover: Floats, use: Flags) -> tuple[Floats, Floats]
 
 
 def fine_strata(level: Floats, sigma: Floats, family: NDArray[np.integer]) -> Flags:
-    """Flag strata in which a slow port shows: within 10 % of the fastest of their family, and less
+    """Flag strata that reveal a slow port: within 10 % of the fastest of their family, and less
     than twice as noisy as the quietest.
     """
     lowest = np.full(int(family.max()) + 1, np.inf)
@@ -154,7 +154,7 @@ def fine_strata(level: Floats, sigma: Floats, family: NDArray[np.integer]) -> Fl
 
 
 def _sharp(ports: Ports, level: Floats, sigma: Floats) -> Flags:
-    """Flag, for both ends (2 K), the samples in which a slow port shows best: those of the fastest
+    """Flag, for both ends (2 K), the samples that reveal a slow port best: those of the fastest
     strata that are not much noisier than others. A port with too few of them uses all its samples.
     """
     fine = fine_strata(level, sigma, ports.family)
@@ -183,9 +183,10 @@ def _port_medians(
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Polishing:
-    """How to estimate the effects of ``ports``. ``additive``: for half round trips both ends add;
-    else the slower end decides. ``threshold``: ports slower than half of it are excluded from the
-    medians of their partners. ``floor``: minimum spread of healthy ports.
+    """The method for estimating the effects of ``ports``. ``additive``: for half round trips the
+    effects of both ends add up; else the slower end decides. ``threshold``: ports slower than half
+    of it are excluded from the medians of their partners. ``floor``: minimum spread of healthy
+    ports.
     """
 
     ports: Ports
@@ -216,7 +217,7 @@ class Polishing:
         return _under_contention(self.ports, effects, self.threshold, self.floor)
 
     def _without(self, bad: Flags) -> Flags:
-        """Flag samples that meet no bad port."""
+        """Flag samples without a bad port."""
         return ~bad[self.ports.own] & ~bad[self.ports.far]
 
     def _bad_ports(self, effects: Effects) -> Flags:
@@ -271,8 +272,8 @@ def _typical(
     ports: Ports, logs: Floats, level: Floats, sigma: Floats, use: Flags
 ) -> tuple[Floats, Floats]:
     """Return (level, its standard error) by stratum: the plain median of samples between good
-    ports. For ports with two samples the level uses the faster one, which is right to compare ports
-    and too fast for a lone sample.
+    ports. For ports with two samples the level uses the faster one, which is right for comparing
+    ports but too fast for a single sample.
     """
     centre, members = Groups(ports.stratum, ports.strata).median(logs, use)
     level_or_median = np.where(members > 2, centre, level)

@@ -1,16 +1,16 @@
-"""Find culprits in a table of few nodes from its rows alone; nothing is measured again.
+"""Find culprits in a table of few nodes from its rows alone, without further measurements.
 
 Every node, port and pair is a set of rows. Student's t compares the mean log slowness of each set
 with that of all other rows of its stratum; it is exact for independent normal noise of equal size.
 Two estimates of the noise are used: the residuals of the rows, and, for tables that leave fewer
 than eight degrees of freedom, these combined with imaginary rows of 5 % noise. A set is blamed if
 either test rejects at alpha after Bonferroni's correction for both tests and all sets. Up to ten
-times alpha it is named as undecided; ``detectable`` is the slowdown that is named in either way.
-The set that explains the most is blamed first. Its rows then form a stratum, and the search goes on
-among the other rows. If no set passes, another slow node may be the noise: every two nodes or ports
-are tried, each without the rows of the other, with the correction for all of them.
-
-Sets that explain the rows nearly as well (a likelihood ratio below 100) are named as candidates.
+times alpha it is reported as undecided; ``detectable`` is the slowdown that is reported in either
+way. The set that explains the most is blamed first. Its rows then form a stratum, and the search
+continues among the other rows. If no set passes, the apparent noise may be a second slow node:
+every two nodes or ports are tried, each without the rows of the other, with the correction for all
+of them. Sets that explain the rows nearly as well (a likelihood ratio below 100) are listed as
+candidates.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def by_rows(screened: Screened) -> tuple[Located, list[str]]:
     if any(blame.kind in ("link", "switch") for blame in located.blames):
         return located, []
     search = _FewSearch(screened)
-    # Slowness during a part of the time shows only over rounds, which the screen examines.
+    # Temporary slowness shows only over rounds, which the screen examines.
     blames = search.culprits() or (located.blames if located.rounds > 1 else [])
     result = msgspec.structs.replace(
         located,
@@ -119,9 +119,9 @@ def _subjects(metric: Metric, origin: str, target: str) -> list[Subject]:
 
 @dataclasses.dataclass(frozen=True)
 class _Look:
-    """Compare ``some`` rows of every set with the others of their strata; NaN for sets that cannot
+    """Compares ``some`` rows of every set with the others of their strata; NaN for sets that cannot
     be compared. ``slow``: log slowness beyond the others. ``factor``: its standard error relative
-    to that of a row. ``gain``: by how much the set reduces the sum of squares ``total``.
+    to that of a row. ``gain``: the reduction of the sum of squares ``total`` by the set.
     ``freedom``: degrees of freedom left.
     """
 
@@ -219,9 +219,10 @@ class _FewSearch:
         return list(self.found.values())
 
     def _two(self) -> dict[int, Blame]:
-        """Return two nodes or ports that are slow beside each other. Return none if they may be
-        chance, if two others explain the rows about as well, or if they are half of all nodes: then
-        the rest may be what differs. Rows that scatter by 5 % at most hide no two nodes.
+        """Return two nodes or ports that are slow at the same time. Return none if this may be
+        chance, if two others explain the rows about as well, or if they are half of all nodes,
+        because then the other half may differ. Rows that scatter by at most 5 % cannot hide two
+        nodes.
         """
         if self.sigma <= _SIGMA:
             return {}
@@ -260,8 +261,8 @@ class _FewSearch:
         )
 
     def _look(self, *more: int) -> _Look:
-        """Compare all sets; the rows of each culprit, and of ``more``, form separate strata and
-        count for no other set: a row is as slow as the slowest part of its path.
+        """Compare all sets; the rows of each culprit, and of ``more``, form separate strata and do
+        not count for any other set: a row is as slow as the slowest part of its path.
         """
         stratum, left = self._strata, np.ones(self.logs.size, dtype=np.bool_)
         for number in (*self.found, *more):
@@ -277,8 +278,8 @@ class _FewSearch:
         return any(rows <= set(self.sets.rows[culprit]) for culprit in self.found)
 
     def _best(self, look: _Look) -> int:
-        """Return the set that explains the most, -1 if there is none; of equal sets the narrowest
-        claim.
+        """Return the set that explains the most, -1 if there is none; among equal sets, the
+        narrowest claim.
         """
         gain = np.asarray(
             [
@@ -308,7 +309,7 @@ class _FewSearch:
         about = self.sets.about[number]
         others, share = self._others(look, number)
         evidence = (
-            [f"these rows cannot tell it apart from: {', or '.join(others)}"] if others else []
+            [f"these rows cannot distinguish it from: {', or '.join(others)}"] if others else []
         )
         if len(self.sets.rows[number]) == 1:
             evidence.append("measured only once: measure it again before changing anything")
@@ -345,7 +346,7 @@ class _FewSearch:
 
     @property
     def sigma(self) -> float:
-        """Relative noise of a row, without what the culprits explain."""
+        """Relative noise of a row, without the effects of the culprits."""
         look = self._look()
         return float(np.sqrt(look.total / max(1, look.freedom + 1)))
 
@@ -403,8 +404,8 @@ def _words(about: Subject) -> str:
 
 def _doubtful(about: Subject, p: float) -> str:
     return (
-        f"perhaps {_words(about)}: healthy tables show as much in {percent(p)} of cases at "
-        "most; measure it again"
+        f"perhaps {_words(about)}: at most {percent(p)} of healthy tables show as much; measure it "
+        "again"
     )
 
 

@@ -1,5 +1,5 @@
-"""Fit the model of a screen: kinds of path and node, effects of whole leaves and of time, then how
-slow each port is.
+"""Fit the model of a screen: kinds of path and node, effects of whole leaves and of time, and then
+the slowness of each port.
 """
 
 import dataclasses
@@ -36,7 +36,7 @@ from wireproof.locate.screen.strata import (
 )
 from wireproof.locate.significance import REACH, LocateCriteria, as_log, median_error, robust_scale
 
-# --- Slow leaves: a leaf that is slow inside too, and a leaf that is slow only across
+# --- Slow leaves: a leaf that is also slow inside, and a leaf that is slow only across
 # leaves.
 
 _FEW_LEAVES = 8  # with more leaves, medians are robust against the nodes of a single leaf
@@ -80,8 +80,8 @@ def slow_inside(paths: Paths, logs: Floats, ports: Ports, threshold: float) -> P
     across leaves; else None.
 
     With two leaves, its ports are half of all ports, and no median tells which half is bad. But no
-    path is faster than the switches that it crosses. So the leaf that is fast inside shows what a
-    port reaches, and the slow directions across show which ports of the slow leaf are bad.
+    path is faster than the switches that it crosses. So the leaf that is fast inside shows the rate
+    of a port, and the slow directions across show the bad ports of the slow leaf.
     """
     few = paths.places.known and 1 < len(paths.places.leaves) <= _FEW_LEAVES
     if not few or paths.samples.metric != "goodput":
@@ -125,12 +125,10 @@ def _levels(view: _LeafView, ports: Ports, bad: Flags, base: float) -> Floats:
 
 
 def leaf_excess(paths: Paths, residual: Floats, threshold: float) -> Floats | None:
-    """Return how much slower each sample is because of a whole leaf: most of its nodes are slow
-    across leaves but not within.
-
-    Log slowness, 0 if no leaf affects the sample; None if there is no such leaf. This slowness is
-    no evidence about nodes. Samples that meet a port that is slow within its own leaf are ignored,
-    because they show nothing about the paths across.
+    """Return the part of each sample's slowness that is due to a whole leaf, most of whose nodes
+    are slow across leaves but not within. Log slowness, 0 if no leaf affects the sample; None if no
+    leaf is slow in this way. This slowness is no evidence about nodes. Samples with a port that is
+    slow within its leaf are ignored, because they are no evidence about the paths across.
     """
     samples, places = paths.samples, paths.places
     if not places.known or len(places.leaves) < 2:
@@ -166,17 +164,17 @@ def _fast_inside(view: _LeafView, ends: Ints, threshold: float) -> Flags:
 _PARTS = 8
 _FASTER = 0.25
 _QUARTILE_FACTOR = 1.3626  # standard error of a normal quartile relative to that of the mean
-_FEWEST = 12  # minimum samples in a part of the time
-_SURE = 5.0  # standard errors between the fastest and the slowest part
+_FEWEST = 12  # minimum number of samples in a period
+_SURE = 5.0  # standard errors between the fastest and the slowest period
 
 
 def drift_of(samples: Samples, residual: Floats, use: Flags, least: float) -> Floats | None:
-    """Return the log slowness of each sample that its time explains, 0 in the fastest part of the
-    time; None if there is no drift.
+    """Return the log slowness of each sample that its time explains, 0 in the fastest period; None
+    if there is no drift.
 
     ``residual``: log slowness relative to paths and ports. ``use``: samples on paths that show a
-    port. The time is cut into up to eight parts with equal numbers of samples; between their
-    middles the drift is linear.
+    port. The time is divided into up to eight periods with equal numbers of samples; between their
+    midpoints the drift is linear.
     """
     rows = np.nonzero(use)[0]
     parts = min(_PARTS, rows.size // _FEWEST)
@@ -185,11 +183,11 @@ def drift_of(samples: Samples, residual: Floats, use: Flags, least: float) -> Fl
     rows = rows[np.argsort(samples.when[rows], kind="stable")]
     pieces = np.array_split(rows, parts)
     middle = np.asarray([float(np.median(samples.when[piece])) for piece in pieces])
-    # Use the faster quarter: if one node of four becomes slow, half of the samples meet it although
-    # no other node has changed.
+    # Use the faster quarter: if one of four nodes becomes slow, it affects half of the samples
+    # although no other node has changed.
     level = np.asarray([float(np.quantile(residual[piece], _FASTER)) for piece in pieces])
     noise = float(np.median([robust_scale(residual[piece]) for piece in pieces]))
-    # standard error of the difference between two parts
+    # standard error of the difference between two periods
     error = _QUARTILE_FACTOR * noise * (2.0 * parts / rows.size) ** 0.5
     if float(np.ptp(level)) < max(least, _SURE * error):
         return None
@@ -202,9 +200,9 @@ _INNER = 2  # samples within the leaf needed to clear a port of slowness across 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Fit:
-    """``effects`` make suspects; ``own`` (without effects of paths) explain samples. ``excess``:
-    log slowness of each sample that its leaf explains. ``drift``: log slowness that its time
-    explains, for all nodes.
+    """The fitted model. ``effects`` determine suspects; ``own`` (without effects of paths) explains
+    samples. ``excess``: log slowness of each sample that its leaf explains. ``drift``: log slowness
+    that its time explains, for all nodes.
     """
 
     kinds: Kinds
@@ -263,8 +261,8 @@ def _fit(paths: Paths, logs: Floats, criteria: LocateCriteria) -> Fit:
 
 
 def _without_paths(ports: Ports, effects: Effects, paths: Paths) -> Effects:
-    """If a port is fast within its leaf, what lies behind the leaf is slow: replace the slowness of
-    the port by that within.
+    """If a port is fast within its leaf, the path beyond the leaf is slow: replace the slowness of
+    the port by its slowness within.
     """
     if ONE_SWITCH not in paths.names or len(paths.names) == 1:
         return effects
@@ -281,8 +279,8 @@ def _without_paths(ports: Ports, effects: Effects, paths: Paths) -> Effects:
 def _fast_with_some(ports: Ports, effects: Effects, places: Places) -> Effects | None:
     """For ports that are fast with some partners, use the slowness measured with these partners.
     Without a topology, a node on the smaller of two switches is slow with most partners and fast
-    with a few. None if there is no such port, if a topology gives kinds of path, or if there are
-    several kinds of NIC (with a slow NIC any port looks fast).
+    with a few. None if no port is fast with some partners, if a topology defines kinds of path, or
+    if there are several kinds of NIC (compared with a slow NIC, any port looks fast).
     """
     if places.known or int(ports.family.max()) > 0:
         return None
@@ -300,7 +298,7 @@ def _fast_with_some(ports: Ports, effects: Effects, places: Places) -> Effects |
 
 
 def shown(ports: Ports, effects: Effects) -> Flags:
-    """Flag samples on kinds of path that show a port: collisions on other paths do not judge it."""
+    """Flag samples on kinds of path that reveal a port; on other paths, collisions hide it."""
     fine = fine_strata(effects.level, effects.sigma, ports.family)
     return np.asarray(fine[ports.stratum], dtype=np.bool_)
 

@@ -1,5 +1,5 @@
-"""Select pairs that are far slower than their two ends explain. Between only two nodes no third
-node shows which of them is slow, but the two directions can be compared.
+"""Select pairs that are far slower than their two ends explain. If there are only two nodes, no
+third node shows which of them is slow, but the two directions can be compared.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from wireproof.locate.significance import (
     upper_tail,
 )
 
-_MOST_PAIRS = 16  # a long tail of the noise fills the top of the 4,032 routes of 64 nodes
+_MOST_PAIRS = 16  # with 64 nodes, a long tail of the noise fills the top of the 4,032 routes
 _AS_SLOW, _FEW_ALIKE, _OFTEN = 0.7, 4, 0.10
 # multiple of the practical threshold: minimum slowness of a lone sample; the noise has a long tail
 _PAIR_TAIL = 3.0
@@ -106,8 +106,8 @@ def suspected_pairs(
 
 
 def _are_rare(slow: Floats) -> Flags:
-    """Flag routes that are slower than most: if many routes are as slow, they share a kind of path
-    that no topology names, not a fault.
+    """Flag routes that are slower than most: if many routes are as slow, they share an unknown kind
+    of path, not a fault.
     """
     alike = slow.size - np.searchsorted(np.sort(slow), _AS_SLOW * slow)
     return np.asarray(alike <= max(_FEW_ALIKE, _OFTEN * slow.size), dtype=np.bool_)

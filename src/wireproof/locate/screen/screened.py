@@ -1,5 +1,5 @@
-"""Find what a screen suspects: nodes and ports that are slow beyond chance in the whole sweep, and
-by enough to matter; its result, and the smallest slowdown that it could detect.
+"""Find the suspects of a screen: nodes and ports that are slow beyond chance in the whole sweep,
+and by enough to matter; the result of a screen, and the smallest slowdown that it could detect.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ _STRICT = 0.02
 class Suspect(SlownessEstimate):
     """``nodes``: a single node, or origin and target of a pair. ``z``: standard errors above zero.
     ``p``: adjusted for all hypotheses of the sweep (Holm). ``lone``: the other direction of the
-    port is clean: below a quarter of this slowness and below half the practical threshold.
-    ``moment``: when the suspect was slow, if only for a part of the time; else "".
+    port is clean, that is, below a quarter of this slowness and below half the practical threshold.
+    ``moment``: when the suspect was slow, if only for some of the time; else "".
     """
 
     kind: Literal["node", "port", "pair"]
@@ -73,8 +73,8 @@ def directions_of(samples: Samples) -> list[tuple[Direction, slice]]:
 def suspected_nodes(
     samples: Samples, effects: Effects, expected: Floats, criteria: LocateCriteria
 ) -> list[Suspect]:
-    """Return every node with a port, or with both ports together, beyond the threshold; the most
-    certain first.
+    """Return every node with a port beyond the threshold, or with both ports together beyond it;
+    the most certain first.
 
     There are 3 N hypotheses (N for half round trips). ``expected``: log slowness of a good port, by
     port.
@@ -157,7 +157,7 @@ def _suspect(samples: Samples, ports: list[_Port], practical: float) -> Suspect 
 def with_tail(
     samples: Samples, effects: Effects, suspects: Sequence[Suspect], leftover: Floats
 ) -> list[Suspect]:
-    """Raise p of each suspect to the probability that the tail of the noise alone made it: that at
+    """Raise p of each suspect to the probability that only the tail of the noise caused it: that at
     least half of its samples lie that far out. ``leftover``: unexplained log slowness of each
     sample. Ports with few samples (one round, two nodes) are then suspects at most.
     """
@@ -209,7 +209,7 @@ def screened_blame(samples: Samples, suspect: Suspect) -> Blame:
 
 
 def is_sure(suspect: Suspect, alpha: float) -> bool:
-    """Return whether the screen alone may blame a suspect that is slow for a part of the time. The
+    """Return whether the screen alone may blame a suspect that is slow for some of the time. The
     limit is strict because there are many ways to divide the time, and a tail of the noise does not
     repeat.
     """
@@ -223,7 +223,7 @@ def with_unsteady(
     expected: Floats,
     noise: float,
 ) -> list[Suspect]:
-    """Add the ports that are slow for a part of the time to ``suspects``; existing suspects get the
+    """Add the ports that are slow for some of the time to ``suspects``; existing suspects get the
     time.
 
     ``expected``: log slowness of a good port, by port.
@@ -275,7 +275,7 @@ class Screened:
 
     ``levels``: expected log slowness by kind of path and kind of node, ``level_errors`` their
     standard errors. ``expected``: the value of each sample (in the metric's unit) that paths, kinds
-    and ports predict. ``sharp``: kinds of path on which a slow port shows. ``effects``: None if
+    and ports predict. ``sharp``: kinds of path that reveal a slow port. ``effects``: None if
     nothing was measured.
     """
 
@@ -296,8 +296,8 @@ class Screened:
 
 
 def path_blames(screened: Screened, blames: Sequence[Blame]) -> list[Blame]:
-    """Return slow links and switches from the screen's samples, excluding the ports that ``blames``
-    names.
+    """Return slow links and switches from the screen's samples, excluding the ports in
+    ``blames``.
     """
     if screened.effects is None:
         return []

@@ -158,11 +158,11 @@ def ports_of(paths: Paths, kinds: Kinds) -> Ports:
 
 
 def kinds_of(samples: Samples, logs: Floats, ports: Ports, places: Places) -> Kinds:
-    """Find populations of NICs of different speed by what each node reaches at best with several
+    """Find populations of NICs of different speed by the best value of each node with several
     partners.
 
     A kind needs at least a tenth of the nodes and at least four, close together and a quarter away
-    from the next kind; fewer nodes are faults. A single slow leaf is a fault too (its switch), if
+    from the next kind; fewer nodes are faults. A single slow leaf is also a fault (its switch), if
     there are other leaves.
     """
     count = len(samples.nodes)
@@ -182,8 +182,8 @@ def kinds_of(samples: Samples, logs: Floats, ports: Ports, places: Places) -> Ki
 
 
 def _best_of_nodes(samples: Samples, logs: Floats, ports: Ports) -> tuple[Floats, Ints]:
-    """Return (best, samples) of each node over the kinds of path that show a port. If flows
-    collide, the few that met no other flow would look like faster NICs.
+    """Return (best, samples) of each node over the kinds of path that reveal a port. If flows
+    collide, the few without a collision would look like faster NICs.
     """
     level = levels_of(ports, logs)
     residual = logs - level[ports.stratum]
@@ -201,7 +201,7 @@ def _is_kind(group: Indices, best: Floats, measured: int) -> bool:
 
 
 def _one_leaf(group: Indices, places: Places) -> bool:
-    """Return whether ``group`` is about all nodes of one leaf among several."""
+    """Return whether ``group`` consists of about all nodes of one leaf among several."""
     leaves = np.unique(places.leaf[group])
     if not places.known or leaves.size != 1 or leaves[0] < 0 or len(places.leaves) < 2:
         return False

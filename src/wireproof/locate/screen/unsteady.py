@@ -1,8 +1,7 @@
-"""Find ports that are slow for a part of the time: from a moment on, up to a moment, or at times.
-
-By chance, a median over all samples of such a port makes it look a little slow, slow, or normal;
-and a pair that was measured at the wrong time looks slow by itself. So this module orders the
-samples of each port by time.
+"""Find ports that are slow for some of the time: from a moment on, up to a moment, or at times. The
+median over all samples of a port of this kind may be a little slow, slow, or normal, depending on
+chance, and a pair that was measured at the wrong time looks like a slow pair. So this module orders
+the samples of each port by time.
 """
 
 import dataclasses
@@ -17,7 +16,7 @@ from wireproof.locate.samples import Flags, Floats, Indices, Samples
 
 Shape = Literal["since", "until", "at times"]
 
-_FEWEST, _FEWEST_FAST = 3, 2  # minimum slow samples, and minimum fast samples
+_FEWEST, _FEWEST_FAST = 3, 2  # minimum number of slow samples, and of fast samples
 # minimum slowness of a slow sample: multiple of the practical threshold, and number of standard
 # deviations
 _LARGE, _BEYOND = 2.0, 4.0
@@ -36,7 +35,7 @@ _REAL_TIME = 1e9  # smaller times count from the start of a synthetic sweep, not
 class Unsteady:
     """``port``: index into the ports of both directions (sending first). ``rows``: its slow
     samples. ``slowness``: their median (log). ``p``: probability that chance and the tail of the
-    noise caused it, for all ports. ``sentence``: the evidence.
+    noise caused it, adjusted for all ports. ``sentence``: the evidence.
     """
 
     port: int
@@ -70,8 +69,8 @@ def unsteady_ports(
     """Return the ports that explain most of the temporarily slow samples, one after the other; each
     sample counts once.
 
-    ``leftover``: log slowness beyond what paths explain. ``steady``: ports that are slow all the
-    time, with their log slowness; samples that are as slow with them say nothing about their
+    ``leftover``: log slowness beyond what paths explain. ``steady``: ports that are always slow,
+    with their log slowness; samples that are equally slow with them are no evidence about their
     partners. Needs times and goodput.
     """
     if samples.metric != "goodput" or samples.when.size != len(samples):
@@ -143,7 +142,7 @@ def _look(view: _SlowView, port: int) -> Unsteady | None:
 
 
 def _usual(view: _SlowView, port: int) -> float:
-    """Return the share of slow samples among those that do not meet the port's node."""
+    """Return the share of slow samples among those without the port's node."""
     node = port % len(view.samples.nodes)
     others = (view.samples.origin != node) & (view.samples.target != node)
     others = others & view.usable[0] & view.usable[1]
@@ -151,8 +150,8 @@ def _usual(view: _SlowView, port: int) -> float:
 
 
 def _shape(slow: Flags) -> tuple[Shape, int, float]:
-    """Return (shape, index of the first sample after the change, probability that the order is that
-    clean by chance).
+    """Return (shape, index of the first sample after the change, probability that chance produces
+    an order this clean).
     """
     size, count = slow.size, int(np.sum(slow))
     before = np.concatenate(([0], np.cumsum(slow)))  # slow samples among the first k

@@ -1,4 +1,4 @@
-"""Read topologies: text in, `wireproof.model.fabric.Fabric` out. docs/topology.md shows each
+"""Read topologies: convert text to a `wireproof.model.located.Fabric`. docs/topology.md shows each
 format.
 """
 
@@ -37,7 +37,8 @@ __all__ = [
 
 
 def _heights(below: Mapping[str, Sequence[str]], where: Callable[[str], str]) -> dict[str, int]:
-    """Map each switch to 1 if no switch is below it, else to 1 more than the highest below it.
+    """Map each switch to 1 if no switch is below it, else to 1 more than the highest switch below
+    it.
 
     Raise BadInput, starting with ``where`` of a switch, if that switch is below itself.
     """
@@ -52,8 +53,8 @@ def _heights(below: Mapping[str, Sequence[str]], where: Callable[[str], str]) ->
 
 
 # --- Wireproof's format. ``[[switch]]`` has a ``name`` and ``nodes`` and / or ``switches`` (sets
-# such as ``n[1-16]``, or lists of them); ``nic`` names the NIC by which these nodes are attached.
-# ``[[cable]]`` names two switches in ``between``, with the number (``count``) and the ``rate`` of
+# such as ``n[1-16]``, or lists of them); ``nic`` is the NIC by which these nodes are attached.
+# ``[[cable]]`` lists two switches in ``between``, with the number (``count``) and the ``rate`` of
 # the cables. A switch below another switch has one cable to it, unless a ``[[cable]]`` overrides
 # that.
 
@@ -130,7 +131,7 @@ def _switch(
     for child in _names(table, "switches", where):
         if child == name:
             raise BadInput(
-                f"{where}: switch {short(name)} names itself; name the switches below it."
+                f"{where}: switch {short(name)} lists itself; list the switches below it."
             )
         children.append(child)
 
@@ -154,7 +155,7 @@ def _two_ends(between: object, where: str) -> tuple[str, str]:
         one, other = between
         if isinstance(one, str) and isinstance(other, str):
             return one, other
-    raise BadInput(f'{where}: between must name two switches, such as ["leaf1", "spine1"].')
+    raise BadInput(f'{where}: between must list two switches, such as ["leaf1", "spine1"].')
 
 
 def _rate(rate: object, where: str) -> float | None:
@@ -167,7 +168,7 @@ def _rate(rate: object, where: str) -> float | None:
 
 def _known(builder: Builder, name: str, where: str) -> None:
     if name not in builder.switches:
-        raise BadInput(f"{where}: switch {short(name)} is named but no [[switch]] defines it.")
+        raise BadInput(f"{where}: switch {short(name)} is used, but no [[switch]] defines it.")
 
 
 # --- Slurm: ``topology.conf`` (plugins topology/tree and topology/block) and ``scontrol show
@@ -244,7 +245,7 @@ def read_slurm(text: str, source: str = "topology.conf") -> Fabric:
         for child in line.switches:
             if child not in lines:
                 builder.refuse(
-                    line.number, f"switch {short(child)} is named but no line defines it."
+                    line.number, f"switch {short(child)} is used, but no line defines it."
                 )
     levels = _heights(
         {line.name: line.switches for line in lines.values()},
@@ -259,7 +260,7 @@ def read_slurm(text: str, source: str = "topology.conf") -> Fabric:
         for child in switch.switches:
             builder.join(child, switch.name, switch.number)
     if any(switch.switches for switch in lines.values()):
-        builder.note(f"{source} does not say how many cables join two switches.")
+        builder.note(f"{source} does not contain the number of cables between two switches.")
     return builder.fabric(levels)
 
 
@@ -314,19 +315,19 @@ _SIGNS = (
 _REFUSED = (
     (
         re.compile(r"^(?:- )?topology:", re.MULTILINE),
-        "is Slurm's YAML: give what `scontrol show topology` prints",
+        "is Slurm's YAML: give the output of `scontrol show topology`",
     ),
     (
         re.compile(r"^NodeGUID\s{1,20}Type\s{1,8}Name|Node Type Brief Summary", re.M),
         "has nodes without links: give `opareport -o links`",
     ),
-    (re.compile(r"LLDP neighbors:"), f"names no LLDP neighbour: {COLLECT}"),
+    (re.compile(r"LLDP neighbors:"), f"lists no LLDP neighbour: {COLLECT}"),
 )
 
 
 def read_topology(text: str, source: str) -> Fabric:
-    """Return the fabric that ``text`` describes, whichever tool wrote it. ``source`` names the text
-    in error messages.
+    """Return the fabric that ``text`` describes, whichever tool wrote it. ``source``: name of the
+    text in error messages.
 
     Raises BadInput with one sentence and the line if the text is empty, binary, unknown or
     contradictory.

@@ -1,8 +1,8 @@
 """InfiniBand, Omni-Path and LLDP: read the output of ``ibnetdiscover`` (also its topology files,
 with and without ``-g`` and ``-f``) and the links that ``opareport -o links`` prints.
 
-Written after the section on the topology file in ibnetdiscover(8) of infiniband-diags 2.0 and
-rdma-core, and after the output of opa-fm/opa-ff 10.x.
+Based on the section on the topology file in ibnetdiscover(8) of infiniband-diags 2.0 and rdma-core,
+and on the output of opa-fm/opa-ff 10.x.
 """
 
 import dataclasses
@@ -34,7 +34,7 @@ _NIC = re.compile(
 
 def host_and_nic(description: str) -> tuple[str, str]:
     """Return (node, NIC) of a node description such as ``n1 mlx5_0`` or ``n1 HCA-1``; ("", "") if
-    it names no host.
+    it contains no host.
     """
     words = description.replace("'", " ").split()
     if len(words) == 1 and _NIC.fullmatch(words[0]) is None:
@@ -46,7 +46,7 @@ def host_and_nic(description: str) -> tuple[str, str]:
 
 class _End(NamedTuple):
     """A port of a device: the identity of the device (``S-0002...``, a GUID), the port number, and
-    the name of the device if the line of the port states it.
+    the name of the device if the line of the port contains it.
     """
 
     device: str
@@ -80,8 +80,8 @@ class _Links:
 
 
 def _told_apart(names: Mapping[str, str]) -> dict[str, str]:
-    """Map each switch's identity to its name in reports: with the end of the identity if two
-    switches share the name.
+    """Map each switch's identity to its name in reports, which includes the end of the identity if
+    two switches share the name.
     """
     times = Counter(names.values())
     return {
@@ -139,9 +139,9 @@ def _plain(description: str) -> str:
 
 
 def read_ibnetdiscover(text: str, source: str = "ibnetdiscover") -> Fabric:
-    """Return the hosts and switches of ``ibnetdiscover``. Adapters whose description names no host
-    are left out with a note. Each link is listed twice, once by each end; both entries are used, so
-    that a truncated file still yields what it contains.
+    """Return the hosts and switches of ``ibnetdiscover``. Adapters whose description contains no
+    host are left out with a note. Each link is listed twice, once by each end; both entries are
+    used, so that a truncated file still yields what it contains.
     """
     reader = _Discovered(source)
     for number, line in enumerate(text.splitlines(), start=1):
@@ -156,14 +156,14 @@ def read_ibnetdiscover(text: str, source: str = "ibnetdiscover") -> Fabric:
             nameless += "Aggregation" not in description
     if nameless:
         builder.note(
-            f"adapters left out because their description names no host: {nameless}; set their node"
-            " description."
+            f"adapters left out because their description contains no host name: {nameless}; set "
+            "their node description."
         )
     return builder.fabric()
 
 
 def _attach(builder: Builder, host: _End, description: str, switch: str, port: str) -> bool:
-    """Attach the host that a description names; return False if it names none."""
+    """Attach the host in a description; return False if it contains no host."""
     node, nic = host_and_nic(description)
     if node:
         nic = _distinct(builder, node, nic, switch, host.device)
@@ -212,13 +212,14 @@ class _Reported(_Links):
                 near = None
         if near is not None:
             self.builder.note(
-                f"line {near.line}: the other end of the last link is missing; the text was cut."
+                f"line {near.line}: the other end of the last link is missing: the text was cut "
+                "off."
             )
 
 
 def read_opareport(text: str, source: str = "opareport") -> Fabric:
-    """Return the hosts and switches of ``opareport -o links``. ``-o nodes`` lists no links, so it
-    places no node, and the reader reports that.
+    """Return the hosts and switches of ``opareport -o links``. ``-o nodes`` lists no links, so no
+    node has a place, and the reader reports that.
     """
     reader = _Reported(source)
     reader.read(text)
@@ -235,7 +236,7 @@ def read_opareport(text: str, source: str = "opareport") -> Fabric:
 
 
 # --- LLDP: reads the output of ``lldpctl`` (lldpd 1.0) on several nodes, with ``-f keyvalue`` or as
-# plain text. The text must tell which node printed a line: ``clush -w n[1-4] lldpctl -f keyvalue``
+# plain text. The text must show which node printed a line: ``clush -w n[1-4] lldpctl -f keyvalue``
 # (like pdsh) puts ``n1: `` before each line, ``clush -b`` puts the names between two rules, and
 # files can be joined with ``==> n1 <==``. Switches that run lldpd may be among the nodes: a name
 # that occurs as a neighbour is a switch.
@@ -260,13 +261,13 @@ _OWN_WORDS = {
     "MgmtIP",
 }
 COLLECT = (
-    "collect it with `clush -w NODES lldpctl -f keyvalue`, which names the node before each line"
+    "collect it with `clush -w NODES lldpctl -f keyvalue`, which puts the node before each line"
 )
 
 
 @dataclasses.dataclass
 class _Neighbour:
-    """What a NIC of a node hears: the name and port of the neighbour."""
+    """The neighbour of a node's NIC: its name and port."""
 
     line: int
     fields: dict[str, str] = dataclasses.field(default_factory=dict)
@@ -357,14 +358,14 @@ class _Neighbours:
 
 
 def read_lldp(text: str, source: str = "lldpctl") -> Fabric:
-    """Return nodes, their NICs and the switch ports that they hear. Raise BadInput if the node that
-    printed a line is unknown.
+    """Return nodes, their NICs and the switch ports that they are connected to. Raise BadInput if
+    the node that printed a line is unknown.
     """
     heard = _Neighbours()
     for number, owner, line in _sections(text):
         heard.feed(number, owner, line)
     if not heard.all:
-        raise BadInput(f"{source} names no LLDP neighbour: {COLLECT}.")
+        raise BadInput(f"{source} lists no LLDP neighbour: {COLLECT}.")
     builder = Builder(source)
     if heard.nameless:
         builder.refuse(heard.nameless, f"the node that printed this is unknown; {COLLECT}.")
@@ -379,7 +380,8 @@ def read_lldp(text: str, source: str = "lldpctl") -> Fabric:
 
 
 def _place(builder: Builder, heard: _Neighbours) -> None:
-    """Attach nodes to the switches that they hear, and join switches that hear each other."""
+    """Attach nodes to their neighbouring switches, and join switches that are neighbours of each
+    other."""
     switches = {neighbour.name() for neighbour in heard.all.values()}
     joined: set[frozenset[tuple[str, str]]] = set()
     for (owners, nic), neighbour in heard.all.items():

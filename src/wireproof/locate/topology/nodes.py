@@ -1,5 +1,5 @@
-"""Look up the nodes of a fabric: the leaf of each, the up-links of each leaf, and which of the
-measured nodes are unknown, have no place, or are attached by which NIC.
+"""Look up the nodes of a fabric: the leaf of each, the up-links of each leaf, and the measured
+nodes that are unknown, have no place, or are attached by several NICs.
 """
 
 import dataclasses
@@ -57,12 +57,12 @@ _SEVERAL = "attached to several switches: the first is used; name the measured N
 
 
 def against(fabric: Fabric, nodes: Sequence[str], nic: str = "") -> tuple[Fabric, list[str]]:
-    """Return the part of ``fabric`` that holds ``nodes``, under the names used there, and sentences
-    about what does not match.
+    """Return the part of ``fabric`` that contains ``nodes``, under the names used there, and
+    sentences about mismatches.
 
     A name with and without its domain is the same node, unless that is ambiguous. ``nic``: the
     measured NIC (port numbers are ignored: ``mlx5_0:1`` is ``mlx5_0``). If the fabric lists this
-    NIC for a node, the node's other NICs are dropped, so that `Fabric.leaf_of` answers for the
+    NIC for a node, the node's other NICs are dropped, so that `Fabric.leaf_of` applies to the
     measured NIC. All switches, cables and notes of the reader are kept.
     """
     own, foreign = _by_node(fabric, nodes)
@@ -85,7 +85,8 @@ def against(fabric: Fabric, nodes: Sequence[str], nic: str = "") -> tuple[Fabric
 
 
 def _by_node(fabric: Fabric, nodes: Iterable[str]) -> tuple[dict[str, list[Attachment]], list[str]]:
-    """Return (attachments of each node under the name used here; names that are not measured)."""
+    """Return (attachments of each node under the name used here; names of nodes that are not
+    measured)."""
     wanted = _names(nodes)
     attached: dict[str, list[Attachment]] = {}
     foreign: list[str] = []
@@ -138,9 +139,9 @@ def _listed(names: Sequence[str], one: str, several: str) -> str:
     return f"{shown} {one if len(unique) == 1 else several}"
 
 
-# --- Collects what a file contains, line by line, into a checked Fabric. Every error names the
-# line. Sets of names as schedulers write them (``tux[0-3,12]``, ``rack[1-2]n[01-36]``) are counted
-# before they are expanded.
+# --- Build a checked Fabric from the lines of a file. Every error contains the line number. Sets of
+# names as schedulers write them (``tux[0-3,12]``, ``rack[1-2]n[01-36]``) are counted before they
+# are expanded.
 
 
 MOST_NAMES = 200_000
@@ -264,7 +265,7 @@ def readable(text: str, source: str) -> None:
 
 @dataclasses.dataclass
 class Builder:
-    """Collect attachments and cables; ``fabric`` checks them and computes the levels."""
+    """Collects attachments and cables; ``fabric`` checks them and computes the levels."""
 
     source: str
     lines: dict[tuple[str, str], int] = dataclasses.field(default_factory=dict)
@@ -283,11 +284,11 @@ class Builder:
         """Return ``name``; raise BadInput if it is empty, too long or not printable."""
         if not name or len(name) > _LONGEST_NAME or not name.isprintable():
             what = short(name) or "nothing"
-            self.refuse(line, f"{what} is not a name; name the node or switch.")
+            self.refuse(line, f"{what} is not a name; give the name of the node or switch.")
         return name
 
     def switch(self, name: str, line: int) -> None:
-        """Register a switch, with the line that first names it."""
+        """Register a switch, with the line of its first occurrence."""
         self.switches.setdefault(self.check_name(name, line), line)
         if len(self.switches) > _MOST_SWITCHES:
             self.refuse(line, f"more than {_MOST_SWITCHES} switches; give a smaller fabric.")
@@ -301,7 +302,7 @@ class Builder:
         if known is not None and known.switch != switch:
             what = f"node {short(node)}" + (f" by {short(nic)}" if nic else "")
             before = f"by line {self.lines[node, nic]}, on {short(known.switch)}"
-            advice = "name it once" if nic else "name it once, or name the NIC of each rail"
+            advice = "list it once" if nic else "list it once, or give the NIC of each rail"
             self.refuse(line, f"{what} is connected to {short(switch)} and, {before}; {advice}.")
         if known is None:
             self.lines[node, nic] = line
@@ -314,7 +315,7 @@ class Builder:
     ) -> None:
         """Add ``count`` cables between two switches."""
         if one == other:
-            self.refuse(line, f"switch {short(one)} is joined to itself; name the other switch.")
+            self.refuse(line, f"switch {short(one)} is joined to itself; give the other switch.")
         key = (one, other) if (other, one) not in self.cables else (other, one)
         self.cables.setdefault(key, []).extend([rate] * count)
 
@@ -323,12 +324,12 @@ class Builder:
             self.notes.append(sentence)
 
     def fabric(self, levels: dict[str, int] | None = None) -> Fabric:
-        """Return the Fabric; raise BadInput if no node has a place. ``levels``: levels that the
-        source gives.
+        """Return the Fabric; raise BadInput if no node has a place. ``levels``: levels from the
+        source.
         """
         if not self.attachments:
             raise BadInput(
-                f"{self.source} names no node on any switch: give the topology of the nodes to"
+                f"{self.source} lists no node on any switch: give the topology of the nodes to"
                 " measure."
             )
         levels = levels if levels is not None else self._levels()

@@ -1,8 +1,8 @@
 """QPs and memory of a job, before it runs. Pure; every formula has its source and range.
 
-``modes`` has one entry per transport, with its parts. ``peers`` says who communicates with whom, as
-far as that is known. ``add_up`` multiplies both into sums for a rank, a node and the job.
-``observed`` compares with a real run.
+``modes`` has one entry per transport, with its parts. ``peers`` describes which ranks communicate,
+as far as that is known. ``add_up`` multiplies both to get sums for a rank, a node and the job.
+``observed`` compares the result with a real run.
 """
 
 import dataclasses
@@ -24,7 +24,7 @@ from wireproof.model.planning import (
 )
 from wireproof.plan.footprint.modes import MODES, JobShape, Mode
 
-# --- The QPs that adapters have, compared with what one node needs.
+# --- The QP limits of adapters, compared with the QPs that one node needs.
 
 
 class QpLimit(NamedTuple):
@@ -72,7 +72,7 @@ def checked(limit: QpLimit, node: Bounds, rails: int) -> LimitCheck:
         None: "whether it fits depends on which ranks communicate",
     }[fits]
     each = " per rail" if rails > 1 else ""
-    sentence = f"{limit.adapter} has {limit.qps:,} QPs, a node needs {amount}{each}: {tail}"
+    sentence = f"{limit.adapter} has {limit.qps:,} QPs, and a node needs {amount}{each}: {tail}"
     return LimitCheck(
         adapter=limit.adapter, max_qps=limit.qps, fits=fits, sentence=sentence, source=limit.source
     )
@@ -81,12 +81,12 @@ def checked(limit: QpLimit, node: Bounds, rails: int) -> LimitCheck:
 def peers_of(
     nodes: int, ppn: int, *, peers: int | None = None, node_pairs: int | None = None
 ) -> Peers:
-    """Return bounds on who communicates with whom.
+    """Return bounds on the communicating ranks and nodes.
 
     ``peers``: remote ranks that each rank communicates with. ``node_pairs``: pairs of nodes that
     communicate. With neither, the bounds are no communication at all, and communication of all
-    ranks with all others. Each bound is reached by some communication that agrees with the input.
-    Raises ``BadInput`` for numbers that no communication has.
+    ranks with all others. Each bound is reached by a communication pattern that agrees with the
+    input. Raises ``BadInput`` for numbers that no pattern has.
     """
     most_pairs = nodes * (nodes - 1) // 2
     most_peers = (nodes - 1) * ppn
@@ -103,15 +103,14 @@ def peers_of(
         node=Bounds(0, nodes - 1),
         node_pairs=Bounds(0, most_pairs),
         most_pairs=most_pairs,
-        assumed="who communicates is unknown: from no communication between nodes to all with all",
+        assumed="the communication pattern is unknown: from no communication between nodes to all "
+        "ranks with all others",
     )
 
 
 def _each_rank(nodes: int, ppn: int, peers: int, node_pairs: int | None) -> Peers:
-    """Every rank has ``peers`` remote ranks: its node then reaches at least ceil(peers / ppn)
-    nodes.
-
-    It reaches at most one node for each peer of each of its ranks.
+    """Return the bounds if every rank has ``peers`` remote ranks: its node then reaches at least
+    ceil(peers / ppn) nodes, and at most one node for each peer of each of its ranks.
     """
     low, high = -(-peers // ppn), min(nodes - 1, peers * ppn)
     most_pairs = nodes * (nodes - 1) // 2
@@ -119,7 +118,7 @@ def _each_rank(nodes: int, ppn: int, peers: int, node_pairs: int | None) -> Peer
     if node_pairs is not None:
         if not pairs.low <= node_pairs <= pairs.high:
             raise BadInput(
-                f"--node-pairs is {node_pairs}: with {peers} peers of each rank between"
+                f"--node-pairs is {node_pairs}: with {peers} peers per rank, between"
                 f" {pairs.low:.0f} and {pairs.high:.0f} pairs of nodes talk."
             )
         pairs = exactly(node_pairs)
@@ -135,7 +134,8 @@ def _each_rank(nodes: int, ppn: int, peers: int, node_pairs: int | None) -> Peer
 
 
 def _pairs(nodes: int, ppn: int, pairs: int) -> Peers:
-    """``pairs`` of nodes communicate: each by at least one pair of ranks, by at most all ppn^2."""
+    """Return the bounds if ``pairs`` of nodes communicate: each with at least one pair of ranks,
+    and at most all ppn^2."""
     most_pairs = nodes * (nodes - 1) // 2
     node = Bounds(max(0, pairs - (most_pairs - (nodes - 1))), min(nodes - 1, pairs))
     return Peers(
@@ -150,10 +150,8 @@ def _pairs(nodes: int, ppn: int, pairs: int) -> Peers:
 
 
 def times_there(part: FootprintPart, nodes: int, ppn: int, peers: Peers) -> Sums:
-    """Return how often a part exists.
-
-    A part per peer node belongs to the node's kernel, not to a rank; a connected pair of nodes has
-    one at each end.
+    """Return the number of instances of a part. A part per peer node belongs to the node's kernel,
+    not to a rank; a connected pair of nodes has one instance at each end.
     """
     if part.per == "rank":
         return Sums(rank=exactly(1), node=exactly(ppn), job=exactly(nodes * ppn))
@@ -253,10 +251,10 @@ def _of_world(
 
 
 def _payload(mtu: int) -> int:
-    """Return the payload of a packet that the kernel chooses for an interface of ``mtu``."""
+    """Return the packet payload that the kernel chooses for an interface with ``mtu``."""
     if mtu in _PAYLOADS:
         return mtu
-    # loading takes 15 ms, which the default does not need
+    # loading takes 15 ms and is not needed for the default
     from wireproof.physics.framing import roce_path_mtu
 
     return roce_path_mtu(mtu)

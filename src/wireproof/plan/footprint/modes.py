@@ -1,6 +1,6 @@
 """The modes by name, and the arithmetic of their parts. Pure.
 
-``modes.toml`` has their variables, sources and validity.
+``modes.toml`` contains their variables, sources and ranges of validity.
 
 PSM3: counts are from libfabric's prov/psm3 (4.1; 3.x has the same defaults) and the rv module of
 the Ethernet Fabric Suite.
@@ -59,9 +59,8 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Mode:
-    """One way in which a job's messages travel.
-
-    ``check`` raises BadInput for settings that the library refuses.
+    """One transport for a job's messages. ``check`` raises BadInput for settings that the library
+    refuses.
     """
 
     name: str
@@ -129,12 +128,12 @@ def _psm3_check(world: JobShape) -> None:
     if _endpoints(world) > _RAILS_MOST:
         raise BadInput(
             f"{world.rails} rails x PSM3_QP_PER_NIC={world['PSM3_QP_PER_NIC']} are more than the"
-            f" {_RAILS_MOST} that PSM3 takes: give fewer."
+            f" {_RAILS_MOST} that PSM3 allows: give fewer."
         )
 
 
 def _psm3_ud(world: JobShape) -> list[FootprintPart]:
-    """The UD endpoint of every mode."""
+    """Return the parts of the UD endpoint, which every mode has."""
     ends, mtu = _endpoints(world), world.mtu
     send, receive = world["PSM3_NUM_SEND_WQES"], world["PSM3_NUM_RECV_WQES"]
     entries = send + receive + world["PSM3_NUM_SEND_RDMA"] + 2032
@@ -160,7 +159,7 @@ def _psm3_ud(world: JobShape) -> list[FootprintPart]:
 
 
 def _psm3_rv(world: JobShape) -> list[FootprintPart]:
-    """Mode 1: the kernel's connections, one for each pair of nodes and rail."""
+    """Return the parts of mode 1: the kernel's connections, one for each pair of nodes and rail."""
     connection, whole = world["PSM3_RV_QP_PER_CONN"], world["PSM3_RV_Q_DEPTH"]
     depth = -(-whole // connection)
     depth = int(depth * 1.05) + 3 if connection > 1 else depth + 3
@@ -178,7 +177,7 @@ def _user_qps(world: JobShape, queue: Bounds, formula: str) -> FootprintPart:
 
 
 def _psm3_rendezvous(world: JobShape) -> list[FootprintPart]:
-    """Mode 2: one small RC QP for each pair of ranks, for RDMA only."""
+    """Return the parts of mode 2: one small RC QP for each pair of ranks, only for RDMA."""
     receive = 0 if _shared_receive(world) else 33
     queue = _pages(SQE.times(world["PSM3_NUM_SEND_RDMA"] + 1), RQE.times(receive))
     formula = f"r q; (D + 1) SQE + {receive} RQE, in pages"
@@ -190,7 +189,8 @@ def _shared_receive(world: JobShape) -> bool:
 
 
 def _psm3_all_rc(world: JobShape) -> list[FootprintPart]:
-    """Mode 3: an RC QP for each pair of ranks, for everything except control."""
+    """Return the parts of mode 3: an RC QP for each pair of ranks, for everything except
+    control."""
     receive = world["PSM3_NUM_RECV_WQES"]
     sends = world["PSM3_NUM_SEND_WQES"] + world["PSM3_NUM_SEND_RDMA"] + 2
     queue, formula = _pages(SQE.times(sends)), "r q; (S + D + 2) SQE"
@@ -240,7 +240,7 @@ def _rxm_shared(world: JobShape) -> list[FootprintPart]:
 # --- UCX over InfiniBand and RoCE: rc, dc and ud.
 
 _UCX_SQE = SQE.times(Bounds(1, 4))
-"""An mlx5 entry has one to four blocks, shared by inline data and scatter lists."""
+"""An mlx5 entry has one to four blocks, which inline data and scatter lists share."""
 _GROWTH = 1.1
 _SEND_BUFFERS = 1024
 _DCI_ENTRIES = 128
@@ -336,7 +336,8 @@ MODES = _modes(packaged(__package__, "modes.toml"), "modes.toml")
 
 
 def mode_called(text: str) -> str:
-    """Return the mode that documents write as ``PSM3_RDMA=1`` or ``RxM``; other text as it is."""
+    """Return the mode for a name in documents such as ``PSM3_RDMA=1`` or ``RxM``; other text
+    unchanged."""
     letters = _letters(text)
     return next((name for name in MODES if _letters(name) == letters), text)
 

@@ -1,7 +1,6 @@
-"""Compare a real run with the formula, and infer who must have communicated. Pure.
-
-A count of QPs alone does not show who communicated: several assumptions may explain it. Each is
-reported as a reading; none is asserted.
+"""Compare a real run with the formula, and infer the number of communicating pairs. Pure. A count
+of QPs alone does not show which ranks communicated: several assumptions may explain it. Each is
+reported as a possible reading.
 """
 
 import re
@@ -17,7 +16,7 @@ from wireproof.model.planning import Bounds, Footprint, FootprintPart, Observed,
 #
 # ``rdma resource show qp`` has a line ``link mlx5_0/1 lqpn 87 type RC state RTS ... pid 4711 comm
 # osu`` per QP, ``rdma resource show mr`` one with ``mrlen`` per memory region, ``rdma resource
-# show`` alone ``0: mlx5_0: pd 3 cq 5 qp 4 ...``. Several outputs may follow each other in one file.
+# show`` alone ``0: mlx5_0: pd 3 cq 5 qp 4 ...``. One file may contain several outputs.
 
 _KERNEL_QPS = {"SMI", "GSI"}
 _LINE = re.compile(r"^(?:\S+\s+)?(?:link|dev)\s+(\S+)\s+(.*)$", re.ASCII)
@@ -63,8 +62,9 @@ def resources_of(text: str) -> Resources:
     found = kinds or summary
     if not found and registered is None:
         raise BadInput(
-            "the observed output lists no QP: give the output of 'rdma resource show qp' of"
-            " one node, taken while the job ran."
+            "the observed output lists no QP: give the output of 'rdma resource show qp' on"
+            " one "
+            "node while the job runs."
         )
     return Resources(
         by_kind=dict(sorted(found.items())),
@@ -102,7 +102,8 @@ def _text_rows(text: str) -> list[dict[str, Any]]:
 
 
 _CONNECTIONS = (1, 2, 4, 8, 16)
-"""Values of rv's num_conn (QPs per connected pair of nodes); each that fits gives a reading."""
+"""Values of rv's num_conn (QPs per connected pair of nodes); each value that fits leads to a
+reading."""
 _CLOSE = 0.01
 
 
@@ -115,19 +116,21 @@ def of_job(found: Footprint, qps: int) -> Observed:
     if readings:
         sentences += [reading.sentence for reading in readings]
         if len(readings) > 1:
-            sentences.append("the count alone does not tell these readings apart")
+            sentences.append("the count alone does not distinguish these readings")
     return _observed("the job's QPs", qps, inside, sentences, readings=readings, job=float(qps))
 
 
 def of_memory(found: Footprint, seen_bytes: int) -> Observed:
-    """Compare the memory of a whole job with the transport's part; the rest must be something
-    else.
+    """Compare the memory of a whole job with the transport's part; the rest belongs to other
+    users.
     """
     _not_negative("--seen-memory", seen_bytes)
     job = found.bytes.job
     inside = job.low <= seen_bytes <= job.high
     formula = f"{job.low / 1e9:,.1f} to {job.high / 1e9:,.1f} GB"
-    sentences = [f"{seen_bytes / 1e9:,.1f} GB of the job; the formula has {formula} of transport"]
+    sentences = [
+        f"{seen_bytes / 1e9:,.1f} GB for the job; the formula has {formula} for the transport"
+    ]
     if seen_bytes > job.high:
         share = Bounds(job.low / seen_bytes, job.high / seen_bytes)
         sentences.append(
@@ -139,7 +142,8 @@ def of_memory(found: Footprint, seen_bytes: int) -> Observed:
 
 
 def of_node(found: Footprint, seen: Resources) -> Observed:
-    """Compare ``rdma resource`` of one node with the formula, and extrapolate to the job."""
+    """Compare the output of ``rdma resource`` on one node with the formula, and extrapolate to the
+    job."""
     inside = found.qps.node.low <= seen.qps <= found.qps.node.high
     sentences = [_place(seen.qps, found.qps.node, "QPs of this node")]
     sentences += _processes(found, seen)
@@ -195,7 +199,7 @@ def _not_negative(name: str, value: int) -> None:
 def _place(seen: float, bounds: Bounds, what: str) -> str:
     number = f"{seen:,.0f}"
     if bounds.known and abs(seen - bounds.low) <= _CLOSE * bounds.low:
-        return f"{number} {what}: the number that the formula gives"
+        return f"{number} {what}: this is the formula's number"
     limits = f"{bounds.low:,.0f} and {bounds.high:,.0f}"
     if bounds.low <= seen <= bounds.high:
         return f"{number} {what} lie between the bounds, {limits}"
@@ -207,10 +211,8 @@ def _place(seen: float, bounds: Bounds, what: str) -> str:
 
 
 def _readings(found: Footprint, qps: int) -> list[QpReading]:
-    """Return the pairs that explain ``qps`` by the formula.
-
-    First as it is configured, then for other QPs per pair of nodes that give a whole number of
-    pairs.
+    """Return the numbers of pairs that explain ``qps`` by the formula: first with the configured
+    QPs per pair of nodes, then with other values that lead to a whole number of pairs.
     """
     rest = qps - found.qps.job.low
     peers = [part for part in found.parts if part.per != "rank" and part.qps.high]
@@ -265,7 +267,7 @@ def _processes(found: Footprint, seen: Resources) -> list[str]:
     if seen.processes is None or seen.processes == found.ppn:
         return []
     sentence = (
-        f"{seen.processes} processes own QPs, and --ppn is {found.ppn}: another job, or ranks"
+        f"{seen.processes} processes own QPs, but --ppn is {found.ppn}: another job, or ranks"
         " without an endpoint"
     )
     return [sentence]
@@ -277,7 +279,7 @@ def _registered(found: Footprint, seen: Resources) -> list[str]:
     node = found.bytes.node.times(1e-6)
     sentence = (
         f"{seen.registered_bytes / 1e6:,.1f} MB are registered on this node; the formula has"
-        f" {node.low:,.1f} to {node.high:,.1f} MB of buffers and queues, and what an application"
-        " registers comes on top"
+        f" {node.low:,.1f} to {node.high:,.1f} MB of buffers and queues, and the application's "
+        "registered memory adds to that"
     )
     return [sentence]

@@ -1,7 +1,6 @@
-"""Predict communication at a larger scale than available: a LogGOPS-style simulation. Pure.
-
-``network`` says where ranks sit and which links they share, has the parameters of the machine,
-delivers messages, and builds collectives from messages. All ranks advance together, as
+"""Predict communication at a larger scale than the available machine: a LogGOPS-style simulation.
+Pure. ``network`` places ranks and the links that they share, contains the parameters of the
+machine, delivers messages, and builds collectives from messages. All ranks advance together, as
 arrays: n ranks cost n log n per round of messages, because servers sort their arrivals.
 """
 
@@ -34,12 +33,12 @@ from wireproof.plan.scale.network import (
 # (n - 1) (start + G s).
 
 _MESSAGES = 12_000_000
-"""Most messages that are simulated, about ten seconds."""
+"""Maximum number of messages that are simulated, which takes about ten seconds."""
 _FEWEST = 12
 _Z = 1.96
 _SKEW = 0.01
-"""Margin as a share of the total: omitted phases would pass another skew to the next phase. Without
-it, 85 of 100 intervals covered all phases of 640 ranks (benchmarks/planning.py).
+"""Margin as a share of the total: omitted phases would pass a different skew to the next phase.
+Without it, 85 of 100 intervals covered all phases of 640 ranks (benchmarks/planning.py).
 """
 
 
@@ -98,7 +97,7 @@ def _all_phases(network: SimulatedNetwork, size: int) -> SimulatedTime:
 
 
 def _strata(network: SimulatedNetwork) -> list[Ints]:
-    """Group phases by their longest reach; a distance and its complement reach equally far."""
+    """Group phases by their longest reach; a distance and its complement have the same reach."""
     topology = network.topology
     count = topology.ranks
     distance = np.arange(1, count, dtype=np.int64)
@@ -138,7 +137,7 @@ def _increments(
 
 
 MESSAGES = 2
-"""Messages of a rank in one operation; HPCC divides the time by this number."""
+"""Messages per rank in one operation; HPCC divides the time by this number."""
 _WARM, _TIMED, _MOST_TIMED, _TURNS = 3, 3, 8, 1_000_000
 
 

@@ -1,6 +1,5 @@
-"""A simulated network: where ranks sit, which links they share, and messages in flight.
-
-Each server (an adapter, a link) takes one message at a time, in order of arrival. Pure.
+"""A simulated network: the places of ranks, the links that they share, and messages in flight. Each
+server (an adapter, a link) handles one message at a time, in order of arrival. Pure.
 """
 
 import dataclasses
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from wireproof.model.errors import MOST_NODES, MOST_PPN, BadInput, chosen, real, whole
 
-# --- Where ranks are placed, how far apart two nodes are, and which links between switches they
+# --- The places of ranks, the distance between two nodes, and the links between switches that they
 # share. Pure.
 
 Ints = NDArray[np.int64]
@@ -49,8 +48,8 @@ class ScaleTopology:
         whole("--ppn", self.ppn, 1, MOST_PPN)
         if self.ranks > _MOST_RANKS:
             raise BadInput(
-                f"{self.nodes} nodes x {self.ppn} ranks are {self.ranks:,}: a simulation takes up"
-                f" to {_MOST_RANKS:,} ranks."
+                f"{self.nodes} nodes x {self.ppn} ranks are {self.ranks:,}: a simulation supports "
+                f"up to {_MOST_RANKS:,} ranks."
             )
         chosen("--topology", self.kind, KINDS)
         whole("--leaf", self.leaf, 1, MOST_NODES)
@@ -66,7 +65,7 @@ class ScaleTopology:
         return np.asarray(rank // self.ppn, dtype=np.int64)
 
     def hops(self, source: Ints, target: Ints) -> Ints:
-        """Return the switches after the first one on the path of each pair of nodes."""
+        """Return the number of switches after the first on the path of each pair of nodes."""
         if self.kind == "one-switch":
             return np.zeros(source.shape, dtype=np.int64)
         near = source // self.leaf == target // self.leaf
@@ -155,7 +154,7 @@ class MachineCosts:
         return self.start_ns - 2 * self.overhead_ns - self.gap_ns
 
     def occupancy_ns(self, size: int) -> float:
-        """Return how long a message keeps an adapter busy."""
+        """Return the time in ns for which a message keeps an adapter busy."""
         return self.gap_ns + self.byte_ns * size
 
 
@@ -163,12 +162,12 @@ Floats = NDArray[np.float64]
 
 
 def serve(arrival: Floats, server: Ints, cost: float, ends: Floats) -> Floats:
-    """Return when each message's last byte has passed its server, which then takes ``cost`` for the
-    next.
+    """Return the time at which each message's last byte has passed its server, which then needs
+    ``cost`` for the next message.
 
     ``arrival``: the earliest time at which the last byte could pass. end_k = max(arrival_k,
     end_(k-1) + cost), messages of one server in order of arrival: a running maximum of arrival_k -
-    k cost. ``ends``: by server, when it last finished; updated in place.
+    k cost. ``ends``: for each server, the time when it last finished; updated in place.
     """
     if cost <= 0.0 or not arrival.size:
         return arrival
@@ -202,7 +201,7 @@ def serve(arrival: Floats, server: Ints, cost: float, ends: Floats) -> Floats:
 class SimulatedNetwork:
     """A machine in a topology, with the time until which each of its servers is busy.
 
-    Messages given together are served before those of later calls. ``turn`` counts the calls and
+    Messages of one call are served before those of later calls. ``turn`` counts the calls and
     varies random choices.
     """
 

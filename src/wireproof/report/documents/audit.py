@@ -1,5 +1,5 @@
-"""An audit as a document (failures in full, the worst expected effect first; what could not be
-read; the settings that are right) and in the formats of other programs.
+"""An audit as a document (failures in full, the worst expected effect first; settings that could
+not be read; settings that are right) and in the formats of other programs.
 """
 
 from collections import defaultdict
@@ -40,9 +40,9 @@ _REST: tuple[Status, ...] = ("waived", "pass", "not-applicable")
 _WORDS: dict[Status, str] = {"not-applicable": "n/a"}
 _TONES: dict[Status, Tone] = {"pass": "pass", "waived": "warning", "not-applicable": "note"}
 _MOST = 5
-"""Maximum number of settings that a check names."""
+"""Maximum number of settings that a check lists."""
 _MOST_REASONS, _MOST_NAMES = 9, 4
-"""Maximum number of reasons and settings that a report names."""
+"""Maximum number of reasons and settings that a report lists."""
 _SETTINGS = {
     "setting": "setting",
     "hosts": "hosts",
@@ -60,7 +60,8 @@ _TABLE = (
 
 
 def audit_document(audit: Audit, *, everything: bool = False) -> Document:
-    """``everything``: show all names and reasons, and the settings that do not fail."""
+    """Return the audit. ``everything``: show all names and reasons, and the settings that do not
+    fail."""
     failed, missing = failing(audit.results), unread(audit.results)
     parts: list[Part] = []
     if failed:
@@ -75,7 +76,7 @@ def audit_document(audit: Audit, *, everything: bool = False) -> Document:
         parts.append(
             Section("Other settings", (Table(_TABLE, rows, most=len(rows)),), fold="closed")
         )
-    parts += [Text(f"left out of the catalogue: {why}", "warning") for why in audit.skipped]
+    parts += [Text(f"ignored catalogue entry: {why}", "warning") for why in audit.skipped]
     counts = AuditResults.of(audit.results).statuses()
     words = ", ".join(f"{count} {_WORDS.get(name, name)}" for name, count in counts.most_common())
     parts.append(Text(f"each setting on each host and interface: {words or 'nothing'}", "note"))
@@ -86,8 +87,8 @@ def audit_document(audit: Audit, *, everything: bool = False) -> Document:
 
 
 def worst_part(audit: Audit, protocol: str = "", causes: Collection[str] = ()) -> Section:
-    """Return the failures with the largest effects on what carries the messages. ``causes``:
-    possible causes of what is slow, which come first.
+    """Return the failures with the largest effects on the transport of the messages. ``causes``:
+    possible causes of the slow results, which come first.
     """
     failed = failing(audit.results, carrier_of(audit.results, protocol), causes)
     title = f"settings: {_answer(audit, [each.id for each in failed])}"
@@ -102,7 +103,7 @@ def settings_table(
     audit: Audit, name: str, protocol: str = "", causes: Collection[str] = ()
 ) -> tuple[Table, bool]:
     """Return a table with a row for each failing setting, and whether the first may be the cause of
-    what is slow.
+    the slow results.
 
     The claimed ``protocol`` and ``causes`` determine the order.
     """
@@ -123,7 +124,7 @@ def _setting(one: Failing) -> Row:
 def explained_document(
     settings: Sequence[Setting], results: Sequence[AuditResult] = ()
 ) -> Document:
-    """Return what the catalogue knows about the settings, with their values on the hosts of
+    """Return the catalogue's entries for the settings, with their values on the hosts of
     ``results``.
     """
     return Document("Settings", "", tuple(_explained(each, results) for each in settings))
@@ -217,9 +218,7 @@ def _place(read: Read) -> str:
 
 
 def entry_rows(setting: Setting) -> list[tuple[str, str]]:
-    """Return what the catalogue knows about a setting, as (heading, text); the first has no
-    heading.
-    """
+    """Return the catalogue's entry for a setting, as (heading, text); the first has no heading."""
     wishes = (setting.wanted or setting.good).items()
     wanted = [text if profile == "any" else f"{profile}: {text}" for profile, text in wishes]
     texts = {
@@ -229,7 +228,7 @@ def entry_rows(setting: Setting) -> list[tuple[str, str]]:
             f"{', '.join(names)} ({maker})" if maker != "any" else ", ".join(names)
             for maker, names in setting.names.items()
         ),
-        "otherwise shown by": ", ".join(each.sign for each in setting.inferred),
+        "alternatively shown by": ", ".join(each.sign for each in setting.inferred),
         "unit": setting.unit,
         "default": setting.default,
         "range": setting.range,
@@ -247,7 +246,7 @@ def entry_rows(setting: Setting) -> list[tuple[str, str]]:
 
 
 def _changed_by(setting: Setting) -> str:
-    """Return the command that changes the setting, otherwise what a person does."""
+    """Return the command that changes the setting, otherwise the instructions for a person."""
     fix = setting.fix
     if fix is None:
         return ""
@@ -387,7 +386,7 @@ def _nhc(audit: Audit) -> str:
     names = ", ".join(f"{one.id} on {one.who}" for one in fails)
     read = sum(len(one.ids) for one in unread(audit.results))
     open_ = f"{counted(read, 'setting')} could not be read"
-    told = f"{counted(len(fails), 'setting')} to mend: {names}" if fails else open_
+    told = f"{counted(len(fails), 'setting')} to fix: {names}" if fails else open_
     told = told if fails or read else "no setting applies"
     if verdict == "pass":
         return clean(f"OK:  wireproof:  settings of {fold(audit.hosts)}", 1000)

@@ -1,5 +1,5 @@
 """Commands of other programs, as JSON and as documents: recipes, shell commands, results of a run,
-and what a check would start.
+and the commands of a check.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ from wireproof.report.json.judgement import JudgedSeries
 
 
 class RecipeDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof run --list --json`` prints for one recipe."""
+    """The output of ``wireproof run --list --json`` for one recipe."""
 
     tool: str
     program: str
@@ -41,7 +41,7 @@ class StepDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PreparedDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof run --dry-run --json`` prints. ``files``: the texts of files to create, by
+    """The output of ``wireproof run --dry-run --json``. ``files``: the texts of files to create, by
     name.
     """
 
@@ -58,7 +58,7 @@ class PreparedDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BenchmarkDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof run --json`` prints."""
+    """The output of ``wireproof run --json``."""
 
     verdict: Verdict
     proof: Proof
@@ -71,8 +71,8 @@ class BenchmarkDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DryRunDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """The first launch of a check: how often it is repeated, and what it measures. ``at_most_s``:
-    of the timed part, with the whole budget for every point.
+    """The first launch of a check, the number of launches, and the points of each. ``at_most_s``:
+    maximum duration of the timed part, with the whole budget for every point.
     """
 
     argv: list[str]
@@ -132,8 +132,9 @@ def dry_run_document(
     notes: Sequence[str] = (),
     job: tuple[str, str] | None = None,
 ) -> Document:
-    """Return shell commands: the job if there is one, then the first ``command`` with what it
-    measures. ``job``: the command that gets the nodes, and the batch script that does everything.
+    """Return shell commands: the job if there is one, then the first ``command`` with its
+    measurements. ``job``: the command that allocates the nodes, and the batch script that does
+    everything.
     """
     pairs = len({pair for point in planned.points for pair in point.pairs})
     lines = [
@@ -149,7 +150,7 @@ def dry_run_document(
         lines.append(f"the same {planned.launches} times: results vary from launch to launch")
     if ranks > 2 and planned.hosts:
         lines.append(
-            "# then, if a node is suspected: the same command with the suspects and known-good"
+            "# then, if there are suspects: the same command with the suspects and known-good"
             " partners only"
         )
     return Document("What a check would start", "", (Raw(tuple(lines)),))

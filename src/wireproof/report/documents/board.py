@@ -71,13 +71,13 @@ _NODE = (
     Head("last verdict", 8, left=True, name="state"),
     Head("last proven", 7, name="proven_age_s"),
     Head("last result", 6, left=True, name="result"),
-    Head("what kept it from passing", 5, left=True, name="reason"),
+    Head("why it does not pass", 5, left=True, name="reason"),
 )
 _RESULT = tuple(
     Head(title, 9 - at, left=True)
     for at, title in enumerate(("result", "measured", "verdict", "hosts", "link", "MPI"))
 )
-_COMPARED = Head("against the one before", 3, left=True, name="compared")
+_COMPARED = Head("compared with the previous one", 3, left=True, name="compared")
 _SET = (
     Head("hosts", 9, left=True),
     Head("results", 8),
@@ -102,8 +102,8 @@ def is_plain(name: str) -> bool:
 
 
 def file_of(kind: str, name: str) -> str:
-    """Return the page of a node, run, set or comparison. A name that is not plain is hashed, so no
-    part of it becomes a path.
+    """Return the page of a node, run, set or comparison. Any other name is hashed, so that no part
+    of it becomes a path.
     """
     word = name if is_plain(name) else f"_{hashlib.sha256(name.encode()).hexdigest()[:32]}"
     return f"{kind}-{word}.html"
@@ -138,19 +138,22 @@ def cluster_document(found: Overview, places: Collection[str], written: str) -> 
         parts.append(_map(found, nodes))
     elif found.newest:
         parts.append(
-            Text("No result covers a node: results without a wire, or from a model, prove none.")
+            Text(
+                "No result covers a node: results without a wire, or from a model, do not prove "
+                "any node."
+            )
         )
     if bad:
         some = f"{_MOST_BAD} of {len(bad):,} nodes" if len(bad) > _MOST_BAD else "Nodes"
-        title = f"{some} that did not pass last"
+        title = f"{some} whose last result does not pass"
         parts.append(Section(title, (node_table(bad[:_MOST_BAD], places),)))
     if found.newest:
         lines = map(Text, regression_lines(found.newest[0].id, found.regressions))
         rest = Text(f"All {found.results:,} results", place=RESULTS)
         table = result_table(found.newest, places)
         parts.append(Section("Newest results", (*lines, table, rest)))
-    note = "`wireproof history pages` writes what has changed since."
-    parts.append(Text(f"Written {written}: ages are those of then. {note}", "note"))
+    note = "`wireproof history pages` writes the pages that have changed since."
+    parts.append(Text(f"Written {written}; ages refer to that time. {note}", "note"))
     return Document("Cluster", "", tuple(parts))
 
 
@@ -190,7 +193,7 @@ def _word(state: State) -> str:
 
 
 def node_table(nodes: Sequence[NodeNow], places: Collection[str] = ()) -> Table:
-    """``places``: existing pages of results."""
+    """Return a row for each node. ``places``: existing pages of results."""
     rows = tuple(
         Row(
             (
@@ -215,8 +218,8 @@ def result_table(
 ) -> Table:
     """Return a row for each result.
 
-    ``places``: existing pages of results and comparisons. ``verdicts``: replace those of the
-    results. ``compared``: link to the comparison with the previous result.
+    ``places``: existing pages of results and comparisons. ``verdicts``: they replace the verdicts
+    of the results. ``compared``: link to the comparison with the previous result.
     """
     chosen = verdicts or [one.verdict for one in entries]
     pairs = zip(entries, chosen, strict=True)
@@ -332,7 +335,7 @@ def set_document(
     trends: Iterable[SeriesTrend],
     places: Collection[str],
 ) -> Document:
-    """Return one set of hosts: its numbers over time, and what changed.
+    """Return one set of hosts: its numbers over time, and their changes.
 
     ``trends``: the members of ``series`` that are drawn. ``places``: existing pages of results and
     comparisons.
@@ -347,7 +350,7 @@ def set_document(
         table = Table(_NUMBER, tuple(map(_number, series)), name="numbers")
         parts.append(Section("Numbers of these hosts: the last value of each", (table,)))
     else:
-        none = "No number of these results has its path proven, so there is nothing to follow."
+        none = "No number of these results has a proven path, so there is no trend to show."
         parts.append(Text(none))
     return Document("Trends", ", ".join(one for one in kinds if one), tuple(parts))
 
@@ -356,7 +359,7 @@ def _trend(found: SeriesTrend, chart: Chart, places: Collection[str]) -> Section
     count, total = len(found.values), found.total
     window = f"{total:,} results"
     if total > count:
-        window = f"The newest {count:,} of {total:,} results: changes are looked for among these."
+        window = f"The newest {count:,} of {total:,} results, which are searched for changes."
     changes = tuple(_change(one, places) for one in reversed(found.changes))
     none = (
         f"No change was found in {quantity.counted(count, 'result')}."
@@ -374,7 +377,7 @@ def _change(one: NumberChange, places: Collection[str]) -> Item:
     details: list[tuple[str, str | Value]] = [
         ("since", _linked(one.since, "run", one.since, places))
     ]
-    there = _linked("compare it with the one before", "compare", one.since, places)
+    there = _linked("compare it with the previous result", "compare", one.since, places)
     details += [("", there)] if there.place else []
     lines = [clean(text, 240) for text in one.changed[:_MOST_CHANGED]]
     if len(one.changed) > _MOST_CHANGED:

@@ -1,5 +1,6 @@
-"""Checks that measure nothing, as documents: what works on this machine, its libfabric providers
-and its virtual clusters; mistakes in recipes, each with its correction; a verified dossier.
+"""Checks without measurements, as documents: the capabilities of this machine, its libfabric
+providers and its virtual clusters; mistakes in recipes, each with its correction; a verified
+dossier.
 """
 
 from collections import Counter
@@ -166,14 +167,14 @@ def _rows(status: LabStatus) -> Iterator[tuple[str, str]]:
 
 
 def _wire(status: LabStatus) -> str:
-    """Return how the links limit their rates, and whether they kept to it."""
+    """Return how the links limit their rates, and whether they met these limits."""
     topology, wire = status.topology, status.wire
     latency, loss = (topology.latency, topology.loss) if topology else ("", "")
     words = ["store-and-forward"]
     words += [f"latency {latency}"] if latency else []
     words += [f"loss {loss}"] if loss else []
     if wire is None:
-        return f"{', '.join(words)}; DEAD, no node reaches another"
+        return f"{', '.join(words)}; DEAD, no node can reach another"
     late = f"{wire.late + wire.starved} of them more than {wire.late_ns / 1e6:g} ms late"
     right = "" if wire.first else "; it has no priority over ordinary processes"
     return f"{', '.join(words)}; {wire.frames} frames, {late}{right}"
@@ -190,7 +191,8 @@ _FILES = (
 
 
 def lint_document(report: LintReport, files: int, *, errors_shown: bool = False) -> Document:
-    """``files``: number of files that could be read. ``errors_shown``: leave them out."""
+    """Return the findings. ``files``: number of files that could be read. ``errors_shown``: the
+    errors were already shown, so omit them."""
     errors = [] if errors_shown else report.errors
     items = [Item("inconclusive", one.message, word="not read:") for one in errors]
     items += [_item(finding) for finding in report.findings]
@@ -221,8 +223,8 @@ def _item(finding: LintFinding) -> Item:
 
 
 def _details(finding: LintFinding) -> Iterator[tuple[str, str]]:
-    """Yield the reason, and what the catalogue of settings says, since outdated advice may still be
-    right on some machines.
+    """Yield the reason, and the entry of the catalogue of settings, since outdated advice may still
+    be right on some machines.
     """
     yield "why", finding.why
     if finding.setting:
@@ -246,7 +248,7 @@ def _by_file(report: LintReport) -> list[Row]:
 # --- Dossiers
 
 NOT_SIGNED = (
-    "none: this shows accidents, not intent. Anyone who edits files can rewrite SHA256SUMS:"
+    "none: checksums reveal accidents, not intent. Anyone who edits files can rewrite SHA256SUMS:"
     " compare its SHA-256 with that of the other party, or have it signed"
     " (`wireproof dossier sign`)"
 )

@@ -1,4 +1,4 @@
-"""A comparison of results as a document: the lowest number, each number, and the differences."""
+"""A comparison of results as a document: the lowest ratio, each number, and the differences."""
 
 from collections.abc import Iterator, Sequence
 
@@ -56,7 +56,8 @@ _LEFT = (Head("number", 9, left=True), Head("sizes", 8), Head("why not", 7, left
 
 
 def comparison_document(found: Comparison, *, everything: bool = False) -> Document:
-    """``everything``: also show what is not compared, and why."""
+    """Return the comparison. ``everything``: also show the numbers that are not compared, and
+    why."""
     compared = [row for row in found.rows if row.ratio is not None]
     parts: list[Part] = []
     if compared:
@@ -81,7 +82,7 @@ def _left(found: Comparison, *, everything: bool) -> Iterator[Part]:
         yield Section("Not compared", (Table(_LEFT, why),))
     elif left:
         yield Text(
-            f"Not compared: {quantity.counted(len(left), 'number')} (--all gives the reasons).",
+            f"Not compared: {quantity.counted(len(left), 'number')} (--all shows the reasons).",
             "note",
         )
 
@@ -107,12 +108,12 @@ def _answer(found: Comparison, compared: Sequence[Ratio]) -> str:
         return f"Nothing is compared: {why}."
     count = quantity.counted(len(compared), "number")
     if found.claimed:
-        return f"Logs decide nothing: no path is proven. Of {count}, {_extreme(compared)}."
+        return f"Nothing is decided from logs: no path is proven. Of {count}, {_extreme(compared)}."
     worse = sum(row.conclusion == "worse" for row in compared)
     if found.verdict == "fail":
         return f"B is worse in {worse} of {count}; {_extreme(compared)}."
     if found.verdict == "pass":
-        return f"B is worse in none of {count}; {_extreme(compared)}."
+        return f"B is not worse in any of {count}; {_extreme(compared)}."
     few = any(row.launches < LAUNCHES for row in compared)
     why = f"fewer than {LAUNCHES} launches on one side" if few else "intervals are too wide"
     return f"Undecided ({why}): of {count}, {_extreme(compared)}."
@@ -143,8 +144,8 @@ def _ratio(row: Ratio) -> Row:
 
 
 def sides(row: Ratio) -> tuple[str, str]:
-    """Return the numbers of A and B with their units: messages/s of a benchmark that counts
-    them.
+    """Return the numbers of A and B with their units: messages/s for a benchmark that counts
+    messages.
     """
     counts = row.pattern.startswith(_COUNTING) and row.unit == "bytes_per_s" and row.message_bytes
     unit, of = ("messages_per_s", row.message_bytes) if counts else (row.unit, 1)
@@ -155,7 +156,7 @@ def sides(row: Ratio) -> tuple[str, str]:
 
 
 def _sources(sources: Sequence[Source], letters: str = "") -> Table:
-    """``letters``: names for the results, if any."""
+    """Return the sources. ``letters``: names for the results, if any."""
     when = [each.measured.removesuffix("+00:00").replace("T", " ") for each in sources]
     cells = [
         (each.name, each.hosts, at, each.verdict) for each, at in zip(sources, when, strict=True)

@@ -55,8 +55,8 @@ _STOPPED = {
 
 
 def study_document(study: Study) -> Document:
-    """Recommended values come first, then values that did not take effect or did not use the
-    wire.
+    """Return the study: recommended values first, then values that did not take effect or did not
+    use the wire.
     """
     title = f"Study of {study.title} on {fold(study.hosts) or 'no host'}"
     open_paths = [part for part in _paths(study) if part.verdict]
@@ -73,12 +73,13 @@ def _answer(study: Study) -> str:
         return f"Use {use[0]}"
     if any(run.proof != "on-wire" for run in study.runs):
         return (
-            f"No setting of {study.title} is recommended: some launches are not proven to use the"
-            " wire, and nothing is concluded from them."
+            f"No setting of {study.title} is recommended: some launches are not proven to use the "
+            "wire, so nothing is concluded from them."
         )
     if study.verdict == "inconclusive":
         return (
-            f"It is undecided what settings of {study.title} change here: give a larger --budget."
+            f"The effects of the settings of {study.title} are undecided here: give a larger "
+            "--budget."
         )
     if study.advice:
         return f"No setting of {study.title} helps without a loss elsewhere."
@@ -107,7 +108,7 @@ def _findings(study: Study) -> Iterator[Section]:
 
 
 def _ignored(text: str, group: Sequence[Finding]) -> Sequence[Item]:
-    """Return several values of which the same is known as one item."""
+    """Return several values with the same finding as one item."""
     if not text or len(group) == 1:
         return items_of(group)
     names = ", ".join(one.message.partition(": ")[0] for one in group)
@@ -137,7 +138,7 @@ def _pattern(study: Study, pattern: StudiedPattern) -> Part:
 
 
 def _paths(study: Study) -> Iterator[Section]:
-    """Yield proof and shares of the ports, with the values that have them in common."""
+    """Yield proof and shares of the ports, each with the values that share them."""
     alike: dict[str, list[str]] = defaultdict(list)
     for number, configuration in enumerate(study.configurations):
         runs = [run for run in study.runs if run.configuration == number]
@@ -170,8 +171,8 @@ def _method(study: Study) -> str:
         f"{quantity.counted(len(study.configurations) - 1, 'value')},"
         f" {quantity.counted(study.rounds, 'round')}, {len(study.runs)} launches in"
         f" {quantity.duration(study.seconds)}{rails}{_STOPPED[study.stopped]}.{precision} Helps and"
-        f" hurts: beyond {100 * study.smallest:g} %, all of them together correct with"
-        f" {100 * (1 - study.alpha):.0f} % (Holm); each interval 95 %; seed {study.seed}"
+        f" hurts: beyond {100 * study.smallest:g} %, all of them correct at the same time with"
+        f" {100 * (1 - study.alpha):.0f} % confidence (Holm); each interval 95 %; seed {study.seed}"
     )
 
 
@@ -194,7 +195,7 @@ _STEP_ANSWERS = {"loses": "loses", "no-loss": "no loss", "undecided": "undecided
 
 
 def ladder_document(ladder: Ladder) -> Document:
-    """Return the answer, the layers with their bars, the steps, and what to try."""
+    """Return the answer, the layers with their bars, the steps, and settings to try."""
     of, hosts = ("between", " - ".join(ladder.hosts)) if ladder.hosts else ("of", "a model")
     wire = ", ".join(filter(None, (ladder.nic, ladder.link)))
     where = f"{hosts} ({wire})" if wire else hosts
@@ -221,7 +222,7 @@ def ladder_document(ladder: Ladder) -> Document:
     method = (
         f"{where}; {quantity.counted(ladder.rounds, 'round')} in"
         f" {quantity.duration(ladder.seconds)}, layers in random order, seed {ladder.seed};"
-        f" t(s) = o + s/R; a loss is claimed above {ladder.smallest:.0%}, at"
+        f" t(s) = o + s/R; a loss is reported above {ladder.smallest:.0%}, with an error rate of"
         f" {ladder.alpha:.0%} for all steps together (Holm)"
     )
     parts.append(Text(method, "note"))
@@ -274,7 +275,7 @@ def gain_document(gain: RailGain) -> Document:
     """Return the answer, the findings, a table for each row, and the method."""
     findings = [Findings(items_of(gain.findings))] if gain.findings else []
     parts: list[Part] = [*findings, *map(_gain_table, gain.rows), Text(_gain_method(gain), "note")]
-    return Document("What several rails gain", gain.answer, tuple(parts), gain.verdict)
+    return Document("Gain from several rails", gain.answer, tuple(parts), gain.verdict)
 
 
 def _gain_method(gain: RailGain) -> str:
@@ -283,7 +284,7 @@ def _gain_method(gain: RailGain) -> str:
         f"{' - '.join(gain.hosts)}{f' ({gain.link})' if gain.link else ''};"
         f" {quantity.counted(gain.rounds, 'round')} in"
         f" {quantity.duration(gain.seconds)}, in random order, seed {gain.seed};"
-        f" variables with all rails: {variables or 'none'}; intervals are of 95 %"
+        f" variables with all rails: {variables or 'none'}; 95 % intervals"
     )
 
 

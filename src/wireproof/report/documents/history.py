@@ -99,12 +99,12 @@ def _carried(entry: Entry) -> str:
 _DATED = {
     "given": "",
     "log": ", according to the log (read as UTC)",
-    "file": ", the last change of its file: give the time of the measurement with --measured",
+    "file": ", the modification time of its file: give the time of the measurement with --measured",
 }
 
 
 def added_line(entry: Entry) -> str:
-    """Return the name of the added entry; for a log, also how it was interpreted."""
+    """Return the name of the added entry; for a log, also its interpretation."""
     log = entry.imported
     if log is None:
         return entry.id
@@ -131,7 +131,7 @@ def _imported(entry: Entry) -> str:
     of = f" of {clean(entry.hosts, 200)}" if entry.hosts else ""
     return (
         f"imported log {clean(log.file)} (SHA-256 {log.sha256}){of}, {clean(entry.measured, 40)}"
-        f"{_DATED[log.dated]}; its numbers are claims and prove no node"
+        f"{_DATED[log.dated]}; its numbers are claims and do not prove any node"
     )
 
 
@@ -181,7 +181,7 @@ def _trend(trend: Trend) -> Iterator[Part]:
     if trend.changes:
         yield Findings(tuple(_change(change) for change in trend.changes))
     if len(trend.values) < 2 * FEWEST:
-        yield Text(f"a change shows in {2 * FEWEST} or more results", "note")
+        yield Text(f"a change needs {2 * FEWEST} or more results to show", "note")
 
 
 def _change(change: NumberChange) -> Item:
@@ -195,7 +195,7 @@ def _change(change: NumberChange) -> Item:
 
 def _details(change: NumberChange) -> Iterator[tuple[str, str]]:
     if change.few:
-        yield "note", "few results: the test assumes normal noise between them"
+        yield "note", "few results: the test assumes normally distributed noise"
     if change.nodes:
         yield "no longer passing there", fold(change.nodes, 120)
     for text in change.changed[:_MOST_CHANGED]:
@@ -207,7 +207,8 @@ def _details(change: NumberChange) -> Iterator[tuple[str, str]]:
 
 
 def regression_lines(newest: str, found: Sequence[Regression], good: int = 0) -> list[str]:
-    """Return what is worse in the newest result than in the ``good`` results before it."""
+    """Return the numbers that are worse in the newest result than in the ``good`` results before
+    it."""
     if not found:
         there = f"there {'is' if good == 1 else 'are'} {good or 'fewer'}"
         needed = f"{GOOD} passing results of these hosts are needed, {there}"
@@ -224,7 +225,7 @@ def regression_lines(newest: str, found: Sequence[Regression], good: int = 0) ->
 
 
 def drift_lines(good: str, changed: Sequence[str]) -> list[str]:
-    """Return what has changed since the last good result ``good``."""
+    """Return the changes since the last good result ``good``."""
     if not changed:
         return []
     more = len(changed) - _MOST_CHANGED
@@ -234,7 +235,8 @@ def drift_lines(good: str, changed: Sequence[str]) -> list[str]:
 
 
 def age_document(found: Sequence[NodeAge]) -> Document:
-    """Return when each node last passed, longest ago first; by NIC and link if some are named."""
+    """Return when each node last passed, longest ago first; by NIC and link if results name
+    them."""
     by_link = any(node.nic or node.link for node in found)
     middle = ("NIC", "link") if by_link else ()
     titles = ("node", *middle, "last verdict", "last proven")

@@ -92,7 +92,8 @@ def judgement_document(
 
 
 def _answer(found: JudgementDocument) -> str:
-    """Return what decides the verdict of a single series, or the number of verdicts of several."""
+    """Return the reason for the verdict on a single series, or the number of verdicts for
+    several."""
     if len(found.series) == 1 and not found.statistics:
         telling = _telling(found.series[0])
         return telling.text if telling else f"{_value(found.series[0])}{_path(found.series[0])}"
@@ -188,7 +189,7 @@ def _message_rate(judged: JudgedSeries) -> list[str]:
 
 
 def _printed(judged: JudgedSeries) -> str:
-    """Return what a ring or a collective printed for its smallest and its largest size."""
+    """Return the printed times of a ring or a collective for its smallest and its largest size."""
     parts = []
     ends = sorted(judged.points, key=lambda point: point.message_bytes)
     for point in ends[:1] + ends[1:][-1:]:
@@ -205,8 +206,8 @@ def _rate(judged: JudgedSeries, best: float) -> str:
     attainable = judged.attainable_bytes_per_s
     if judged.efficiency is None or not attainable:
         return quantity.in_every_unit(best)
-    # This value is compared with the link: a size that a token bucket lets through at once shows no
-    # rate of the link.
+    # This value is compared with the link: a size that a token bucket lets through at once does not
+    # show the link's rate.
     held, share = judged.efficiency * attainable, judged.share_of_nominal
     share = share * held / best if share and best else share
     nominal = "" if share is None else f", {share:.1%} of nominal"
@@ -224,7 +225,7 @@ def totals(
     *,
     skipped: int = 0,
 ) -> str:
-    """Return one sentence about all files. ``what``: the name of the judged things; ``skipped``:
+    """Return one sentence about all files. ``what``: the name of the judged items; ``skipped``:
     number of files that are not logs.
     """
     said = ", ".join(
@@ -253,7 +254,7 @@ def _what(judged: JudgedSeries) -> str:
 
 
 def _path(judged: JudgedSeries) -> str:
-    """Return the words that a pass of a log alone needs: its numbers prove no path."""
+    """Return the remark for a pass that is based only on a log, whose numbers prove no path."""
     alone = any(reason.code == "log-without-counters" for reason in judged.reasons)
     return ", path unproven" if alone and judged.verdict == "pass" else ""
 

@@ -1,5 +1,5 @@
-"""What wireproof knows, as documents: published numbers (for each link and pattern a strip of dots,
-the values, and the sources), and what ``wireproof explain`` prints: entries of catalogues, lists of
+"""The catalogues as documents: published numbers (for each link and pattern a strip of dots, the
+values, and the sources), and the output of ``wireproof explain``: entries of catalogues, lists of
 them, and a rate or a time in every unit.
 """
 
@@ -33,8 +33,8 @@ _Shown = tuple[float, int, Spread]
 
 
 def atlas_document(found: AtlasView, *, listed: bool, at: int | None) -> Document:
-    """``listed``: only the links with their numbers of sources; ``at``: the message size of the
-    values.
+    """Return published numbers. ``listed``: only the links with their numbers of sources; ``at``:
+    the message size of the values.
     """
     title = "Published numbers"
     if not found.series:
@@ -153,9 +153,9 @@ def _share(found: Converted) -> str:
     share = found.link.share_of_attainable if found.link else None
     if found.link is None or found.kind == "time" or not isinstance(share, float):
         return ""
-    if abs(share - 1) < 1e-6 and found.bytes_per_s:  # a link was asked for, and not a rate
+    if abs(share - 1) < 1e-6 and found.bytes_per_s:  # the user asked for a link, not for a rate
         return f"{found.link.kind} can carry {quantity.throughput(found.bytes_per_s)} of payload"
-    return f"{found.value} is {share:.1%} of what {found.link.kind} can carry"
+    return f"{found.value} is {share:.1%} of the maximum of {found.link.kind}"
 
 
 def _shares(link: LinkShares) -> Iterator[Text]:

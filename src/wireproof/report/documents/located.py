@@ -1,5 +1,5 @@
-"""Which node, port, link or switch is slow, as JSON and as a document: culprits with causes,
-cleared suspects, contention, kinds of paths, missing nodes, and which slowdown would have been
+"""The slow nodes, ports, links and switches, as JSON and as a document: culprits with causes,
+cleared suspects, contention, types of paths, missing nodes, and the slowdown that would have been
 found.
 """
 
@@ -31,8 +31,8 @@ from wireproof.report.names import clean, fold
 
 
 class WorstPair(msgspec.Struct, frozen=True, kw_only=True):
-    """A pair of nodes. ``value``: what it reached, in bytes/s or ns according to the metric;
-    ``ratio``: that value / what both nodes reach with other partners.
+    """A pair of nodes. ``value``: its result, in bytes/s or ns according to the metric; ``ratio``:
+    that value / the value of both nodes with other partners.
     """
 
     origin: str
@@ -42,9 +42,10 @@ class WorstPair(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LocateDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof locate --json`` prints. ``worst_pairs``: pairs of a table that are farthest
-    below what both nodes reach with other partners. ``undecided``: sentences about rows that
-    show neither a culprit nor that everything is fine. ``notes``: what was not considered.
+    """The output of ``wireproof locate --json``. ``worst_pairs``: pairs of a table that are
+    farthest below the values of both nodes with other partners. ``undecided``: sentences about rows
+    that show neither a culprit nor that everything is fine. ``notes``: data that was not
+    considered.
     """
 
     located: tuple[Located, ...]
@@ -99,7 +100,7 @@ _PAIRS = (Head("from → to", 9, left=True), Head("reaches", 8), Head("of its no
 
 
 def locate_document(found: LocateDocument) -> Document:
-    """Return what was located in a table or a folder, and the pairs farthest below the others."""
+    """Return the culprits in a table or a folder, and the pairs farthest below the others."""
     slow = [blame for one in found.located for blame in one.blames]
     slow.sort(key=lambda blame: blame.excused)
     parts: list[Part] = [Text(sentence, "inconclusive") for sentence in found.undecided]
@@ -156,7 +157,7 @@ def located_section(located: Located, *, each: bool = False, more: Sequence[Part
     parts.append(Text(_silence(located)))
     facts = [
         (
-            "cleared: suspected by the screen, good when measured alone",
+            "cleared: suspected by the screen, fast when measured alone",
             fold(located.cleared, _NAMES),
         )
     ]
@@ -207,13 +208,13 @@ def metric_value(metric: Metric, value: float) -> str:
 
 
 def _silence(located: Located) -> str:
-    """Return the slowdown that would have been found, which shows how much the absence of culprits
-    means.
+    """Return the slowdown that would have been found, because the absence of culprits proves no
+    more than that.
     """
     least, wanted = located.detectable, located.practical
     noise = f"noise of one sample {_share(located.noise)}"
     if located.samples <= 0:
-        return "There is no sample, so no node is known to be slow or good."
+        return "There is no sample, so it is unknown whether any node is slow."
     if not math.isfinite(least):
         return f"Even a large slowdown would not be found reliably ({noise})."
     short = f", which is not enough: {_share(wanted)} is of interest"
@@ -283,8 +284,8 @@ def _sure(blame: Blame, confidence: float) -> str:
 
 
 def _details(blame: Blame, evidence: Sequence[str]) -> Iterator[tuple[str, str | Value]]:
-    """Yield the causes that explain the slowdown, with what to do, or that there is none; then
-    causes that are ruled out.
+    """Yield the causes that explain the slowdown, with advice, or a remark that there are none;
+    then causes that are ruled out.
     """
     enough = [cause for cause in blame.causes if cause.explains]
     lacking = [cause for cause in blame.causes if not cause.explains]
@@ -310,7 +311,7 @@ def _cause(cause: Cause) -> tuple[str, str]:
 def _missing(missing: dict[str, str]) -> list[tuple[str, str]]:
     """Return (folded nodes, reason) with one line for each reason."""
     reasons = gathered(
-        (clean(reason, 200) or "no reason was seen", node) for node, reason in missing.items()
+        (clean(reason, 200) or "the reason is unknown", node) for node, reason in missing.items()
     )
     listed = sorted(reasons.items(), key=lambda item: -len(item[1]))
     lines = [(fold(nodes, _NAMES), reason) for reason, nodes in listed[:_MOST_LINES]]

@@ -1,4 +1,4 @@
-"""Priority flow control as a document: problems, ports, who pauses whom, settings."""
+"""Priority flow control as a document: problems, ports, the origin of pauses, settings."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -35,7 +35,7 @@ _LOUDEST = 5
 _LOADS = {
     "incast": "an incast of wireproof",
     "command": "the command",
-    "none": "what ran there",
+    "none": "the running jobs",
     "stored": "stored readings",
 }
 _PORTS = (
@@ -60,14 +60,14 @@ _LOUD = (
     Head("", 5, left=True),
 )
 _SIGNS = (
-    "out: the host pauses its switch port; in: the port pauses the host; %: of the time;"
-    " ? unproven: no counter shows it; - quiet: no counter moved"
+    "out: the host pauses its switch port; in: the port pauses the host; %: share of the time;"
+    " ?: unproven, not shown by a counter; -: quiet, no counter moved"
 )
 _Key = tuple[str, str, tuple[Answer, ...], int, int, int]
 
 
 def pfc_document(report: PfcReport) -> Document:
-    """Similar hosts share a row."""
+    """Return the report. Similar hosts share a row."""
     parts: list[Part] = []
     if report.findings:
         parts.append(Findings(items_of(report.findings)))
@@ -92,10 +92,10 @@ def _answer(report: PfcReport) -> str:
     codes = [each.code for each in report.findings if each.severity == report.verdict]
     names = ", ".join(dict.fromkeys(codes))
     if report.verdict == "inconclusive":
-        return f"it is not proven that {priority} is lossless: {names}"
+        return f"{priority} is not proven lossless: {names}"
     failed = sum(port.answer == "fail" for port in report.ports)
     ports = f"; ports that fail a condition: {failed} of {len(report.ports)}" if failed else ""
-    return f"{priority} is not in order: {names}{ports}"
+    return f"{priority} fails: {names}{ports}"
 
 
 def _priority(report: PfcReport) -> str:
@@ -104,7 +104,7 @@ def _priority(report: PfcReport) -> str:
 
 def _method(report: PfcReport) -> str:
     load = report.load
-    senders = f", {load.senders} senders at once" if load.senders else ""
+    senders = f", {load.senders} simultaneous senders" if load.senders else ""
     seconds = f", {duration(load.seconds)}" if load.seconds else ""
     source = report.priority_from or "not known"
     return f"load: {_LOADS[load.kind]}{senders}{seconds}; {_priority(report)}: {source}"
@@ -191,7 +191,9 @@ def _loudest(ports: Sequence[PfcPort]) -> list[Part]:
     total = Text(
         f"Hosts sent {sent:,} pauses to their switch ports and received {got:,} from them."
     )
-    return [Section("Who pauses whom", (total, Table(_LOUD, tuple(rows))) if rows else (total,))]
+    return [
+        Section("Origin of the pauses", (total, Table(_LOUD, tuple(rows))) if rows else (total,))
+    ]
 
 
 def _loud(port: PfcPort, frames: int, all_sent: int) -> Row:
@@ -201,7 +203,7 @@ def _loud(port: PfcPort, frames: int, all_sent: int) -> Row:
 
 
 def _conditions(ports: Sequence[PfcPort]) -> Iterable[Row]:
-    """Yield on how many ports each of the four conditions holds."""
+    """Yield the number of ports that meet each of the four conditions."""
     for number, (name, meaning) in enumerate(CONDITIONS.items(), start=1):
         answers = [each.answer for port in ports for each in port.conditions if each.name == name]
         counts = {each: answers.count(each) for each in ("pass", *_WORST[:-1])}
@@ -210,7 +212,7 @@ def _conditions(ports: Sequence[PfcPort]) -> Iterable[Row]:
 
 
 def _settings(report: PfcReport) -> tuple[tuple[str, str], ...]:
-    """Return the settings that were read of the ports, grouped by equal settings."""
+    """Return the settings that were read from the ports, grouped by equal settings."""
     groups: dict[str, list[str]] = defaultdict(list)
     looked_at = {(port.host, port.nic) for port in report.ports}
     for each in report.settings:

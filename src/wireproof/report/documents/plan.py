@@ -1,5 +1,5 @@
-"""What ``wireproof plan`` computes, as documents: the answer, the tables that it comes from, and
-its limits of validity.
+"""The results of ``wireproof plan`` as documents: the answer, the tables behind it, and its limits
+of validity.
 """
 
 from collections.abc import Iterable, Sequence
@@ -67,7 +67,7 @@ def _heads(*titles: str) -> tuple[Head, ...]:
 
 def _basis(sources: Iterable[str], validity: Iterable[str]) -> Section:
     rows = [*(("source", text) for text in sources), *(("valid", text) for text in validity)]
-    return Section("What this rests on", (Facts(tuple(rows)),))
+    return Section("Basis of these numbers", (Facts(tuple(rows)),))
 
 
 def _parameters(found: Sequence[Parameter]) -> Section:
@@ -181,7 +181,7 @@ def _round_trip(found: Pfc) -> Section:
     terms = Table((*_heads("term", "bit times"), _FIGURE), tuple(rows))
     formulas = ((one.name, f"{one.formula} ({one.source})") for one in found.delays)
     how = Section("How each term is computed", (Facts(tuple(formulas)),))
-    return Section("The round trip: what arrives after a pause", (terms, how))
+    return Section("The round trip: bytes that arrive after a pause", (terms, how))
 
 
 def _configured(found: Configured) -> Section:
@@ -198,7 +198,7 @@ def _fits(fits: Sequence[CableFit]) -> Table:
         for speed in sorted({fit.speed_gbps for fit in fits})
     )
     heads = (Head("longest cable", 9, left=True), *(Head(f"MTU {mtu}", 8) for mtu in mtus))
-    note = "in brackets: with the slowest interfaces that the standard allows"
+    note = "in parentheses: with the slowest interfaces that the standard allows"
     return Table(heads, tuple(rows), note=note)
 
 
@@ -272,7 +272,7 @@ def scale_csv(found: Scale) -> str:
 
 
 def validation_document(found: Validation) -> Document:
-    """Return the effort needed, what check does by default, and other numbers of rounds."""
+    """Return the effort needed, the default of ``check``, and other numbers of rounds."""
     least = [_design("needed", found.least)] if found.least is not None else []
     rows = (*least, _design("check", found.check), *(_design("", one) for one in found.others))
     heads = (

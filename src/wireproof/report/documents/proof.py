@@ -1,4 +1,5 @@
-"""Which ports the bytes crossed, for a run and for a watched command, and the command as JSON."""
+"""The ports that the bytes crossed, for a run and for a watched command, and the command as
+JSON."""
 
 from collections.abc import Iterable, Sequence
 
@@ -35,12 +36,12 @@ from wireproof.report.documents.results import number
 from wireproof.report.flows import SMALL_BYTES, NicTraffic
 from wireproof.report.names import clean, natural
 
-# --- A watched command as one JSON document: what ``wireproof prove --json`` prints.
+# --- A watched command as one JSON document: the output of ``wireproof prove --json``.
 # docs/prove.md describes its fields.
 
 
 class ProofDocument(TrafficVerdict, frozen=True, kw_only=True):
-    """What ``wireproof prove --json`` prints. ``exit_status`` is that of the command. Units: bytes,
+    """The output of ``wireproof prove --json``. ``exit_status`` is the command's. Units: bytes,
     bytes/s, seconds; unknown is null.
     """
 
@@ -64,7 +65,7 @@ def proof_document(
     notes: Sequence[str] = (),
     statistics: JudgedStatistics | None = None,
 ) -> ProofDocument:
-    """Return the command, what crossed the ports while it ran, and the judgement, as one flat
+    """Return the command, the traffic of the ports while it ran, and the judgement, as one flat
     object.
     """
     return ProofDocument(
@@ -116,9 +117,8 @@ def proof_section(found: Sequence[NicTraffic], name: str) -> Section | None:
     If there are very many rows, those whose seen and due bytes differ most are shown.
     """
     note = (
-        f"Sums over the points with messages of {quantity.size(SMALL_BYTES)} and more, idle "
-        "background subtracted. Headers and acknowledgements make the bar slightly longer than "
-        "the mark."
+        f"Sums over the points with messages of at least {quantity.size(SMALL_BYTES)}, less the "
+        "idle background. Headers and acknowledgements make the bar slightly longer than the mark."
     )
     shown = found
     if len(found) > _MOST_ROWS:
@@ -131,7 +131,7 @@ def proof_section(found: Sequence[NicTraffic], name: str) -> Section | None:
     levels = "; ".join(f"{level}: {LEVELS[level]}" for level in ORDER if level in known)
     rows = tuple(map(_flow, shown))
     table = Table(_PROOF, rows, note=note, most=len(rows), name=f"{name}-proof")
-    title = "Proof of the path: bytes that had to cross, bytes that the counters saw"
+    title = "Proof of the path: bytes that had to cross, and bytes that the counters show"
     return Section(title, (table, *([Text(f"Levels: {levels}.", "note")] if levels else [])))
 
 
@@ -171,8 +171,8 @@ def watched_document(
     statistics: JudgedStatistics | None = None,
     notes: Sequence[str] = (),
 ) -> Document:
-    """Return the path of a command's bytes: the verdict with its reason, what crossed each port,
-    and what the library counted.
+    """Return the path of a command's bytes: the verdict with its reason, the traffic of each port,
+    and the library's counters.
     """
     parts = watched_parts(traffic, judgement)
     parts += [statistics_section(statistics)] if statistics else []
@@ -184,12 +184,13 @@ def watched_document(
 
 
 def answered(reasons: Iterable[Reason], verdict: Verdict, ended: str) -> list[str]:
-    """Return the first lines: the reason of the verdict if there is one, and how it ended."""
+    """Return the first lines: the reason for the verdict if there is one, and how the command
+    ended."""
     return [*[one.message for one in reasons if one.severity == verdict][:1], ended]
 
 
 def watched_parts(traffic: Traffic, judgement: TrafficVerdict) -> list[Part]:
-    """Return the reasons, the ports, and what the peak is compared with."""
+    """Return the reasons, the ports, and the limit that the peak is compared with."""
     items = tuple(Item(one.severity, one.message, one.code) for one in judgement.reasons)
     counted = judgement.proof == "on-wire" and judgement.level in LEVELS
     lines = [f"The bytes were {LEVELS[judgement.level]}."] if counted else []
@@ -228,7 +229,9 @@ def _held_against(traffic: Traffic, judgement: TrafficVerdict) -> str:
         return ""
     share, host, port = max(shares, key=lambda one: one[0])
     speed = quantity.line_rate(port.speed_bits_per_s)
-    return f"The peak is {quantity.percent(share)} of the {speed} that {port.nic} of {host} claims."
+    return (
+        f"The peak is {quantity.percent(share)} of the {speed} that {port.nic} of {host} reports."
+    )
 
 
 def _peak(port: PortTraffic) -> float:

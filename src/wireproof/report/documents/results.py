@@ -18,8 +18,8 @@ MOST_ROWS = 400
 """Rows of one table on a page."""
 BRIEF_ROWS = 24
 _LEGEND = (
-    "±% half of the 95 % interval, %att of attainable goodput, %nom of the line rate, MB = "
-    "10^6 bytes, MiB = 2^20"
+    "±%: half of the 95 % interval; %att: share of attainable goodput; %nom: share of the line "
+    "rate; MB = 10^6 bytes, MiB = 2^20"
 )
 _AGAIN = (
     "n: measurements in this row (--json has each of them); the row shows the median of "
@@ -219,7 +219,7 @@ def _quantiles(found: Quantiles | None) -> str:
 
 
 def _factor(row: GroupRow) -> str:
-    """Return how many times longer the slow half round trips take under load."""
+    """Return the factor by which the slow half round trips take longer under load."""
     quiet, loaded = row.sample.quiet, row.sample.loaded
     if quiet is None or loaded is None or not quiet.p99_ns > 0:
         return ""

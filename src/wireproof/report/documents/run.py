@@ -1,4 +1,4 @@
-"""Judged runs as a document: the answer, the five questions, findings, who is slow, the path, the
+"""Judged runs as a document: the answer, the five questions, findings, culprits, the path, the
 numbers, and their origin.
 """
 
@@ -49,7 +49,7 @@ _METHOD = (
         "the time per message no longer changes. A batch is long enough that the cost of reading "
         "the clock does not matter, and measuring stops when the 95 % interval is narrow enough "
         "or when the time budget ends. The interval is taken from the order of the measured "
-        "values and assumes no particular distribution. Nothing that was measured is thrown away."
+        "values and assumes no particular distribution. No measurement is discarded."
     ),
     (
         "Half round trip is the time of a message there and back, divided by two. It averages "
@@ -58,14 +58,14 @@ _METHOD = (
     ),
     (
         "Attainable goodput is the line rate less the headers that the protocol needs at this "
-        "MTU, and at most what the bus allows. Only a share of the attainable goodput can be "
-        "judged; a share of the line rate cannot. A number above the ceiling or below the floor "
-        "fails, just like a number that is too slow."
+        "MTU, and at most what the bus allows. Numbers are judged by their share of the attainable "
+        "goodput, never by their share of the line rate. A number above the ceiling or below the "
+        "floor fails, just like a number that is too slow."
     ),
     (
-        "The path is proven by counters: the bytes that each network interface counted on both "
-        "hosts before and after every point are compared with the payload that was sent. Without "
-        "such evidence no result passes."
+        "The path is proven by counters: the bytes that each network interface of both hosts "
+        "counted during every point are compared with the payload that was sent. Without such "
+        "evidence no result passes."
     ),
 )
 _DISCLOSED = tuple(Head(name, 9, left=True) for name in ("group", "item", "value", "hosts"))
@@ -86,8 +86,8 @@ _PLACES = tuple(
 
 
 def run_document(runs: Sequence[JudgedRun], title: str, *, brief: bool = False) -> Document:
-    """Return one run, or several in the given order. ``brief``: what fits a terminal; otherwise
-    everything, with pictures. Raises ValueError without a run.
+    """Return one run, or several in the given order. ``brief``: only the parts that fit a terminal;
+    otherwise everything, with pictures. Raises ValueError without a run.
     """
     if not runs:
         raise ValueError("a report needs at least one run")
@@ -108,8 +108,8 @@ def run_document(runs: Sequence[JudgedRun], title: str, *, brief: bool = False) 
 def demo_document(
     found: Mapping[str, str], runs: Sequence[JudgedRun] = (), folder: Path | None = None
 ) -> Document:
-    """Return whether the injected faults were found. ``found``: what was reported for each fault,
-    "" if it was missed. ``folder`` holds the records of ``runs``.
+    """Return whether the injected faults were found. ``found``: the report on each fault, "" if it
+    was missed. ``folder`` contains the records of ``runs``.
     """
     hits = sum(bool(finding) for finding in found.values())
     good = hits == len(found)
@@ -130,7 +130,8 @@ def demo_document(
 
 
 def when_of(runs: Sequence[JudgedRun]) -> str:
-    """Return what was measured, with link, MPI and start: a line below the title of a page."""
+    """Return hosts, link, MPI and start time of the measurement: a line below the title of a
+    page."""
     of = [(run.run.claim.link, run.run.provenance) for run in runs]
     rows = (
         (f"{run.title}: {label(run)}" for run in runs),
@@ -251,14 +252,15 @@ def _item(group: Sequence[Finding], anchor: str) -> Item:
 
 
 def _named(name: str) -> str:
-    """``median_bytes_per_s`` -> ``median``: the unit is printed with the value."""
+    """Return the name without its unit, which is printed with the value: ``median_bytes_per_s`` ->
+    ``median``."""
     for unit in ("_bytes_per_s", "_bits_per_s", "_bytes", "_ns"):
         name = name.removesuffix(unit)
     return clean(name, 60).replace("_", " ")
 
 
 def _evidence(name: str, value: str | float | list[str] | None) -> str:
-    """Return evidence in the unit that its name ends with (``…_bytes``, ``…_bytes_per_s``,
+    """Return evidence in the unit at the end of its name (``…_bytes``, ``…_bytes_per_s``,
     ``…_ns``, ``…_bits_per_s``).
     """
     match value:
@@ -369,7 +371,7 @@ def _settings(run: JudgedRun, audit: Audit, name: str) -> Iterator[Part]:
 
     table, is_cause = settings_table(audit, f"{name}-settings", *suspected(run))
     if count := len(table.rows):
-        title = f"{quantity.counted(count, 'setting')} of these hosts are not as the fabric needs"
+        title = f"{quantity.counted(count, 'setting')} of these hosts are wrong for the fabric"
         yield _folded(title, table, fold="open" if is_cause else "closed")
     if missing := unread(audit.results)[:_MOST_UNREAD]:
         rows = tuple((one.who, f"{', '.join(one.ids)}: {one.reason}") for one in missing)
@@ -377,7 +379,7 @@ def _settings(run: JudgedRun, audit: Audit, name: str) -> Iterator[Part]:
 
 
 def _origin(run: JudgedRun) -> Section:
-    """Return limits with their arithmetic, what was not measured, the command that repeats the run,
+    """Return limits with their arithmetic, missing points, the command that repeats the run,
     provenance and placement.
     """
     lines = trouble(run)
@@ -395,9 +397,9 @@ def _origin(run: JudgedRun) -> Section:
     parts += [Section("The command that repeats it", (Text(again),))] if again else []
     parts.append(Section("Provenance", (Facts(tuple(facts(run))),)))
     if rows := tuple(map(Row, places(run))):
-        title = "Placement that was achieved, as the engine found it"
+        title = "Actual placement, as the engine found it"
         parts.append(Section(title, (Table(_PLACES, rows, most=len(rows)),)))
-    title = "Limits, provenance and what was not measured"
+    title = "Limits, provenance and missing points"
     return Section(title, tuple(parts), fold="open" if lines else "closed")
 
 
@@ -410,6 +412,6 @@ def _criteria(run: JudgedRun) -> str:
         f"at most {quantity.percent(used.ceiling_tolerance)} above the ceiling",
         f"at most {quantity.percent(used.floor_tolerance)} below the floor",
         f"{low} to {high} of the payload seen on the claimed NICs",
-        f"at most {quantity.percent(used.stray_share)} of it on any other",
+        f"at most {quantity.percent(used.stray_share)} of it on any other NIC",
     )
     return f"Judged by: {'; '.join(parts)}."

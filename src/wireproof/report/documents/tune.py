@@ -1,5 +1,5 @@
-"""Changes of settings as documents: what would change, what each host did, what is left, and what
-a trial shows.
+"""Changes of settings as documents: the plan, the outcome on each host, remnants, and the result of
+a trial.
 """
 
 import shlex
@@ -50,7 +50,7 @@ _STATES = {
     "applying": "is being applied, or was interrupted",
     "armed": "is applied and not confirmed",
     "confirmed": "is confirmed",
-    "pending": "of the firmware is pending or in effect",
+    "pending": "for the firmware is pending or in effect",
     "reverted": "is reverted",
     "partly": "is reverted except for the following",
 }
@@ -67,7 +67,7 @@ def _alike(found: Iterable[_T], key: Callable[[_T], object]) -> list[list[_T]]:
 
 
 def tune_plan_document(plan: TunePlan) -> Document:
-    """Group hosts with the same plan, largest group first."""
+    """Return the plan. Hosts with the same plan are grouped, largest group first."""
 
     def same(one: HostPlan) -> object:
         return one.changes, one.keeps, one.firmware, one.by_hand, one.notes, one.refused
@@ -101,9 +101,7 @@ def _planned(one: HostPlan, names: str) -> Section:
         parts += [Text("by hand:"), Steps(tuple(map(Step, undo)))]
     parts += [Text(note, "note") for note in one.notes]
     kept = (
-        "nothing to change at once, only a file for the next boot"
-        if one.keeps
-        else "nothing to change"
+        "nothing to change now, only a file for the next boot" if one.keeps else "nothing to change"
     )
     amount = f"{counted(_count(one), 'value')} to change" if _count(one) else kept
     return Section(f"{names}: {amount}", tuple(parts))
@@ -172,7 +170,7 @@ def _attribute(one: PlannedAttribute) -> Item:
 
 
 def tuned_document(tuned: Tuned) -> Document:
-    """Return what each host did, grouped by equal outcomes."""
+    """Return the outcome on each host, grouped by equal outcomes."""
 
     def same(one: HostTuned) -> object:
         """Omit the seconds, which differ from host to host."""
@@ -193,14 +191,14 @@ def tuned_document(tuned: Tuned) -> Document:
 
 
 def _outcome(one: HostTuned) -> str:
-    """Return the state of the host's first set: what is in force comes before what is reverted."""
+    """Return the state of the host's first set: sets in force come before reverted sets."""
     if one.problem or (one.status and not one.sets):
         return "not done"
     return f"the change set {_STATES[one.sets[0].state]}" if one.sets else "no change set"
 
 
 def _verified(one: HostTuned) -> str:
-    """Return how much of what was confirmed is still in force."""
+    """Return how many of the confirmed changes are not in force."""
     lost = sum(not change.in_force for change in one.changes)
     if one.problem or not lost:
         return _outcome(one)
@@ -231,14 +229,14 @@ def _is_over(each: SetAnswer, tuned: Tuned) -> bool:
 
 
 def _changes(each: SetAnswer, one: HostTuned, tuned: Tuned) -> _Details:
-    """Yield the changes of the set, and how to apply the others if a change failed."""
+    """Yield the changes of the set, and how to apply the remaining changes if one failed."""
     mine = [answer for answer in one.changes if answer.of == each.id]
     kept = each.state == "confirmed" and tuned.action != "revert"
     yield from (_answer(answer, kept and answer.state == "reverted") for answer in mine)
     failed = {it.id.split("/")[0] for it in mine if it.state in _FAILED and it.id[0] != "/"}
     if failed and tuned.action == "apply":
         options = " ".join(f"--skip {name}" for name in sorted(failed))
-        yield "next", f"{options} leaves it out"
+        yield "next", f"{options} omits this change"
 
 
 def _set(one: SetAnswer, names: str) -> str:
@@ -261,7 +259,8 @@ def _deadline(one: SetAnswer) -> str:
 
 
 def _answer(one: ChangeAnswer, lost: bool = False) -> tuple[str, str]:
-    """``lost``: the old value is back, although the set was not reverted."""
+    """Return id and state of a change. ``lost``: the old value is back, although the set was not
+    reverted."""
     if one.id.startswith("/etc/"):
         return one.id, _drop_in(one)
     values = f" {_brief(one.old)} -> {_brief(one.wanted)}" if one.wanted else ""
@@ -284,16 +283,16 @@ def _brief(text: str) -> str:
 
 
 def residue_document(found: Residue) -> Document:
-    """Return what is left, by host."""
+    """Return the remnants, by host."""
     items = tuple(
         Item("warning", f"{one.place}: {one.message}", word=f"{one.host}:") for one in found.found
     )
     hosts = fold(found.hosts)
-    answer = f"{hosts}: nothing is left of earlier changes"
+    answer = f"{hosts}: no remnants of earlier changes"
     if items:
         places = fold(one.host for one in found.found)
         answer = f"{counted(len(items), 'remnant')} of earlier changes on {places}"
-    return Document("What is left of changes", answer, (Findings(items),) if items else ())
+    return Document("Remnants of changes", answer, (Findings(items),) if items else ())
 
 
 # --- A trial as a document: the answer for each value, its guards, and the method.
@@ -316,8 +315,8 @@ _TRIAL_TONES: dict[str, Tone] = {
 
 
 def trial_document(trial: TryResult) -> Document:
-    """The value that helps most is the answer; otherwise the document tells what is known of each
-    value.
+    """Return the trial. The value that helps most is the answer; if none helps, the document shows
+    the evidence on each value.
     """
     title = f"{trial.knob.name}, tried on {trial.workload}"
     others = [each for each in trial.comparisons if each is not _first(trial)]
@@ -370,7 +369,7 @@ def _guards(trial: TryResult, comparison: ValueEffect) -> Table:
             answer,
         )
         rows.append(Row(cells, _TRIAL_TONES.get(answer, "")))
-    title = f"What must not become worse with {trial.knob.shown(comparison.value)}"
+    title = f"Guards with {trial.knob.shown(comparison.value)}: they must not get worse"
     return Table(heads, tuple(rows), title)
 
 
@@ -384,7 +383,7 @@ def _guard_change(guard: Guard) -> str:
 
 
 def _guard_answer(guard: Guard, smallest: float) -> str:
-    """``unclear``: neither shown to be worse nor shown to be no worse."""
+    """Return the answer for a guard. ``unclear``: neither worse nor unchanged beyond doubt."""
     if guard.worse:
         return "worse"
     most = 0.0 if guard.kind == "count" else smallest
@@ -393,7 +392,7 @@ def _guard_answer(guard: Guard, smallest: float) -> str:
 
 def _slow(trial: TryResult) -> str:
     return (
-        f"Too few runs fit into {quantity.duration(trial.stopping.budget_s)} for any answer: give a"
+        f"{quantity.duration(trial.stopping.budget_s)} allow too few runs for any answer: give a"
         " larger --budget-s or a shorter command."
     )
 
@@ -405,6 +404,6 @@ def _trial_method(trial: TryResult) -> str:
         f"{quantity.counted(len(trial.runs), 'run')} in {quantity.duration(trial.seconds)}"
         f"{f' (paths: {paths})' if paths else ''}; blocks:"
         f" {max(each.blocks for each in trial.comparisons)}, looks: {len(trial.stopping.looks)};"
-        f" all intervals hold together with {100 * (1 - trial.stopping.alpha):.0f} %;"
+        f" simultaneous {100 * (1 - trial.stopping.alpha):.0f} % intervals;"
         f" seed {trial.seed}"
     )

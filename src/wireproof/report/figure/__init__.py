@@ -30,8 +30,9 @@ class Mark(msgspec.Struct, frozen=True):
 
 
 class Line(msgspec.Struct, frozen=True):
-    """A line. ``stairs``: the value holds until the next mark, as in a cumulative share; such a
-    line has no dots. The place of a line in the chart determines its colour and dash pattern.
+    """A line. ``stairs``: the value is constant until the next mark, as in a cumulative share; the
+    line then has no dots. The position of a line in the chart determines its colour and dash
+    pattern.
     """
 
     name: str

@@ -26,8 +26,8 @@ LEAST_SIZES = 3
 ZERO_AT = 0.5
 """Position of a message of 0 bytes on the logarithmic axis; its tick is labelled 0."""
 _READ = (
-    "Bands are 95 % intervals; the dashed line is the physical limit. Point at a mark, or "
-    "move between marks with the arrow keys, to read its numbers."
+    "Bands are 95 % intervals; the dashed line is the physical limit. Point at a mark, or select "
+    "it with the arrow keys, to read its numbers."
 )
 _Series = tuple[str, list[ResultRow]]
 
@@ -92,8 +92,8 @@ def bandwidth(section: JudgedRun, tables: Sequence[ResultTable], name: str) -> C
 def printed_times(
     name: str, what: str, times: Mapping[int, float], rate: float | None, floor: float
 ) -> Chart | None:
-    """Return times in ns by size as another program printed them, with the bounds from ``rate`` and
-    ``floor`` (ns); None below three sizes.
+    """Return the times in ns by size that another program printed, with the bounds from ``rate``
+    and ``floor`` (ns); None below three sizes.
     """
     if len(times) < LEAST_SIZES:
         return None
@@ -107,7 +107,7 @@ def printed_times(
 
 
 def printed_rates(name: str, rates: Mapping[int, float], most: float | None) -> Chart | None:
-    """Return goodput in bytes/s by size as another program printed it; ``most``: attainable
+    """Return the goodput in bytes/s by size that another program printed; ``most``: attainable
     goodput. None below three sizes.
     """
     if len(rates) < LEAST_SIZES:
@@ -145,7 +145,7 @@ def _least_times(
     x: Axis, floor: float, rate: float | None, credit: float = 0.0
 ) -> Iterator[tuple[float, float]]:
     """Yield the shortest time in µs by size: the protocol's floor plus the bytes at the ceiling,
-    minus the burst that a shaped link lets pass.
+    minus the burst that a shaped link lets through.
     """
     steps = 60
     for step in range(steps + 1):
@@ -161,17 +161,17 @@ def _unheld(limits: Limits | None, x: Axis) -> tuple[Labelled, ...]:
 
 
 def _not_held(limits: Limits | None) -> str:
-    """Return what is known about bursts; "" for a link without bursts."""
+    """Return a note on bursts; "" for a link without bursts."""
     if limits is None or not limits.judged_from_bytes:
         return ""
     return (
-        f"This link lets bursts pass: messages below {quantity.size(limits.judged_from_bytes)} "
+        f"This link lets bursts through: messages below {quantity.size(limits.judged_from_bytes)} "
         "(shaded) are not compared with the ceiling."
     )
 
 
 def _switches(section: JudgedRun) -> tuple[Labelled, ...]:
-    """Return the sizes at which the library changes its protocol according to the judge, each
+    """Return the sizes at which the library changes its protocol according to the findings, each
     once.
     """
     found: dict[float, Labelled] = {}
@@ -185,7 +185,7 @@ def _switches(section: JudgedRun) -> tuple[Labelled, ...]:
 
 def _series(tables: Sequence[ResultTable], rates: bool = False) -> tuple[list[_Series], str]:
     """Return the lines with at least three sizes. If there are too many, keep the slowest and the
-    fastest; the note tells how many are missing.
+    fastest; the note contains the number of omitted curves.
     """
     lines = [line for table in tables for line in _lines(table, rates)]
     if len(lines) <= MOST_SERIES:

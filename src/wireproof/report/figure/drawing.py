@@ -96,7 +96,7 @@ def _share(axis: Axis, value: float) -> float:
 
 
 def _safe(text: str) -> str:
-    """Return words, which may contain names from outside, made safe and escaped."""
+    """Return text, which may contain names from outside, made safe and escaped."""
     return escape(harmless(text))
 
 
@@ -128,7 +128,7 @@ def _axes(frame: _Frame) -> Iterable[str]:
 
 
 def _fitting(frame: _Frame, ticks: Sequence[tuple[float, str]]) -> list[tuple[float, str]]:
-    """Return every, every second or every fourth tick ..., as many as fit without touching."""
+    """Return all ticks, or every second, every fourth ..., as many as fit without overlapping."""
     for step in (1, 2, 3, 4, 6, 8, 12):
         chosen = list(ticks[::step])
         ends = [(frame.x(value), len(word) * _LETTER / 2 + 4) for value, word in chosen]

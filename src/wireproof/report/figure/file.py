@@ -1,9 +1,9 @@
 """A chart as a separate file: light, with its legend, and without CSS variables, which many SVG
 programs do not support.
 
-It also makes two charts of distributions: over the samples of one result, and over the pairs.
-Cumulative shares show two kinds of times, a long tail or a single slow pair; a median with its
-interval does not.
+It also creates two charts of distributions: over the samples of one result, and over the pairs.
+Unlike a median with its interval, cumulative shares show two modes, a long tail or a single slow
+pair.
 """
 
 import math
@@ -47,8 +47,8 @@ def over_samples(section: JudgedRun, name: str) -> Chart | None:
         id=name,
         title="Spread of the samples: share of batches that took no longer",
         note=(
-            "Each is relative to its median. A single step means that the number repeats; two "
-            f"steps mean two kinds of times. Times beyond {high:.3g} medians are not drawn."
+            "Each time is relative to its median. A single step means that the times repeat; two "
+            f"steps mean two modes. Times beyond {high:.3g} medians are not drawn."
         ),
         alt=f"Cumulative share of batches against their time. {words}.",
         x=Axis("time / median", False, low, high, plain(low, high)),
@@ -88,7 +88,7 @@ def _samples(section: JudgedRun, point: PointRecord, pair: PairResult) -> Line:
 
 
 def _cumulative(values: Iterable[float]) -> tuple[Mark, ...]:
-    """Return values with the share of values up to each; for very many values, only quantiles."""
+    """Return the cumulative share at each value; for very many values, only quantiles."""
     ordered = sorted(one for one in values if math.isfinite(one))
     count = len(ordered)
     places = (
@@ -144,7 +144,7 @@ def _pairs(table: ResultTable, size: int, cells: Sequence[Cell]) -> Line:
 def _pairs_in_words(line: Line) -> str:
     low, middle = line.marks[0].x, _at_share(line, 50.0)
     return (
-        f"{line.name}: the slowest {quantity.significant(low, 4)} MB/s, half of them at most "
+        f"{line.name}: lowest {quantity.significant(low, 4)} MB/s, median "
         f"{quantity.significant(middle, 4)} MB/s"
     )
 

@@ -1,9 +1,9 @@
 """The pair picture: goodput from every host to every host, coloured by its share of the attainable
 goodput, as a table on a page and as a separate file.
 
-Colours go from dark orange (slow) over white to blue (full rate): safe for colour-blind readers,
-and lightness alone gives the order up to full rate. A failed direction is also outlined and
-described, never shown by colour alone.
+Colours range from dark orange (slow) through white to blue (full rate): they are safe for
+colour-blind readers, and lightness alone shows the order up to full rate. A failed direction is
+also outlined and described, never shown by colour alone.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -92,7 +92,7 @@ def leaf_picture(run: JudgedRun, table: ResultTable) -> Ink | None:
     )
     scale = f"of {quantity.megabytes(found.best)} MB/s (nine of ten cells are below it)"
     below = f"<p>The slowest: {escape('; '.join(found.slowest))}.</p>"
-    what = f"Every {found.what} with every other: {table.pattern} at {quantity.size(found.size)}"
+    what = f"Every {found.what} to every other: {table.pattern} at {quantity.size(found.size)}"
     return Ink(f"{markup}{scale_line(scale)}{below}", what, note)
 
 
@@ -151,15 +151,15 @@ def _strokes(level: dict[tuple[int, int], int], count: int) -> list[tuple[str, s
 
 
 def _guilty(located: Sequence[Located], group: dict[str, str]) -> set[str]:
-    """Return the leaves that contain a culprit or are one."""
+    """Return the leaves that are a culprit or contain one."""
     names = {blame.subject for one in located for blame in one.blames}
     nodes = {node for one in located for blame in one.blames for node in blame.nodes} | names
     return {group[node] for node in nodes if node in group} | (names & set(group.values()))
 
 
 def _ticks(names: list[str], guilty: set[str]) -> list[tuple[float, str, bool]]:
-    """Return names beside the map: every few leaves and each leaf with a culprit, as long as names
-    do not overlap.
+    """Return the names beside the map: of some leaves at regular distances and of each leaf with a
+    culprit, as far as names do not overlap.
     """
     room = max(1.0, len(names) / 24)
     chosen: list[int] = [i for i, name in enumerate(names) if name in guilty][:24]
@@ -191,7 +191,7 @@ def _safe(text: str, limit: int = 80) -> str:
 
 def heat_map(table: ResultTable) -> Ink | None:
     """Return the picture of one table, or None with fewer than two directions between different
-    hosts. With many hosts, only the pointer and screen readers show the values.
+    hosts. With many hosts, the values are only in tooltips and for screen readers.
     """
     size, cells = table.directed
     if size is None or len(cells) < 2:

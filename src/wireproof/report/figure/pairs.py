@@ -65,7 +65,11 @@ def pair_map(table: ResultTable, name: str) -> Ink | None:
     if data is None:
         return None
     total = len(data["hosts"]) + data["left_out"]
-    more = f" Of {total} hosts those with the slowest directions." if data["left_out"] else ""
+    more = (
+        f" Of {total} hosts, those with the slowest directions are shown."
+        if data["left_out"]
+        else ""
+    )
     title = f"Every pair: {table.pattern} at {quantity.size(table.directed[0] or 0)}"
     text = in_script(json.dumps(data, separators=(",", ":"), allow_nan=False))
     scale = scale_line(f"of {quantity.megabytes(data['reference'] * 1e6)} MB/s")
@@ -102,7 +106,7 @@ def _reference(cells: Sequence[Cell], best: float) -> float:
 def _packed(cells: Sequence[Cell], place: dict[str, int], best: float) -> dict[str, str]:
     """Return rows of little-endian numbers, ordered by cell number: row x hosts + column.
 
-    ``at`` holds the cell numbers. It is empty if most cells are known: then every cell is in the
+    ``at`` contains the cell numbers. It is empty if most cells are known: then every cell is in the
     rows, and unknown cells have the value 0.
     """
     count = len(place)

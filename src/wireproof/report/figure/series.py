@@ -75,7 +75,7 @@ def trend_chart(found: SeriesTrend, name: str) -> Chart | None:
         title=f"{number_name(number)} over time",
         note=(
             "The band is the 95 % interval of each result; a dotted line shows where the number"
-            " changed. Point at a mark, or go from one to the next with the arrow keys."
+            " changed. Point at a mark, or select it with the arrow keys, to read it."
         ),
         alt=(
             f"Curve of {number_name(number)} over {len(marks)} results, last"
@@ -152,7 +152,7 @@ _LEGEND = (
 
 
 def node_map(groups: Sequence[Group], places: Mapping[str, str]) -> Ink:
-    """``places``: pages of nodes whose names cannot be file names."""
+    """Return the map. ``places``: pages of nodes whose names cannot be file names."""
     cell = 9 if sum(len(one.nodes) for one in groups) > _MANY else 13
     column = max([_LEAST_COLUMN, *(_columns(len(one.nodes)) * cell for one in groups)]) + 4
     key = "".join(
@@ -162,8 +162,8 @@ def node_map(groups: Sequence[Group], places: Mapping[str, str]) -> Ink:
     )
     drawn = "".join(_group(number, one, cell) for number, one in enumerate(groups))
     return Ink(
-        '<p class="muted">Each square is a node, coloured by its last verdict; the longer ago it'
-        " was proven, the paler it is. Point at a square to read it; click it to open it.</p>"
+        '<p class="muted">Each square is a node, coloured by its last verdict; the older its'
+        " proof, the paler it is. Point at a square to read it; click it to open it.</p>"
         f'<ul class="key">{key}</ul>'
         '<p class="now"><a class="over" href="#after-map">Skip the map</a>'
         ' <output id="told" aria-live="polite"></output></p>'
@@ -215,7 +215,7 @@ def _kind(one: NodeNow) -> str:
 
 
 def _cells(kind: str, places: Sequence[tuple[int, int]]) -> str:
-    """Return squares of one kind. Kinds also differ by shape: a bar, a crossed square, a frame."""
+    """Return squares of one kind. Kinds also differ in shape: a bar, a crossed square, a frame."""
     if kind == "n":
         path = "".join(f"M{x + 0.14:g} {y + 0.14:g}h.72v.72h-.72z" for x, y in places)
         return f'<path class="n" d="{path}"/>'

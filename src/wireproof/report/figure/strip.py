@@ -1,9 +1,7 @@
-"""The strip of all nodes: how fast each sends and receives compared with the expected rate, with
-culprits marked and numbered.
-
-It is one SVG without scripts. Ten thousand nodes take two paths: above ``MOST_COLUMNS`` nodes, a
-column stands for several neighbours and shows the slowest. A culprit is shown by a mark and a
-number, never by colour alone.
+"""The strip of all nodes: the rates at which each node sends and receives, compared with the
+expected rate, with culprits marked and numbered. It is one SVG without scripts. Ten thousand nodes
+need only two paths: above ``MOST_COLUMNS`` nodes, a column represents several neighbours and shows
+the slowest. A culprit is shown by a mark and a number, never by colour alone.
 """
 
 from __future__ import annotations
@@ -103,7 +101,8 @@ def _numbered(one: _Seen) -> str:
 
 
 def _usual(located: Located, measured: Mapping[Direction, Mapping[str, float]]) -> float:
-    """Return the rate expected of most pairs: the median of the kind of path with most samples."""
+    """Return the rate expected of most pairs: the median of the type of path with the most
+    samples."""
     if located.tiers:
         usual = max(located.tiers, key=lambda tier: tier.samples).median
         if math.isfinite(usual) and usual > 0:
@@ -128,7 +127,7 @@ def _seen(
 
 
 class _Seen(NamedTuple):
-    """``culprit``: its number in the list, 0 for none."""
+    """One node in one direction. ``culprit``: its number in the list, 0 for none."""
 
     node: str
     direction: Direction
@@ -144,7 +143,8 @@ def _note(count: int, usual: float, by_switch: bool) -> str:
         else ""
     )
     note += (
-        f"The line is the expected rate ({quantity.megabytes(usual)} MB/s, or the culprit's own). "
+        f"The line is the expected rate ({quantity.megabytes(usual)} MB/s, or the culprit's "
+        "expected rate). "
     )
     return note + (
         "In the order of their switches." if by_switch else "In the order of their names."
@@ -259,6 +259,6 @@ def _alt(count: int, rows: list[_Seen]) -> str:
     culprits = f"Culprits: {quantity.first_few(bad, 8)}" if bad else "No culprit"
     least = quantity.percent(min((one.share for one in rows), default=None))
     return (
-        f"Strip of {count} nodes, two rows of bars: sends and receives. {culprits}. Least: {least} "
-        "of the expected rate."
+        f"Strip of {count} nodes, two rows of bars: sends and receives. {culprits}. Lowest: "
+        f"{least} of the expected rate."
     )

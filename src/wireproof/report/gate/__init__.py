@@ -31,7 +31,7 @@ _UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
 
 def age(seconds: float) -> str:
-    """Return ``3 h``: the age in the largest unit that gives at least 1."""
+    """Return the age in the largest unit in which it is at least 1: ``3 h``."""
     for size, unit in _UNITS:
         if seconds >= size:
             return f"{seconds / size:.0f} {unit}"
@@ -107,8 +107,8 @@ def family(name: str, kind: str, about: str, samples: list[str]) -> list[str]:
 
 
 def _by_label(nodes: Sequence[NodeVerdict]) -> dict[str, Verdict]:
-    """Return the verdict of each label. If names become equal when they are made harmless, the
-    worst verdict counts: a file with a duplicate series is refused as a whole.
+    """Return the verdict of each label. If names become equal when they are made safe, the worst
+    verdict counts, because a file with a duplicate series is refused as a whole.
     """
     found: defaultdict[str, list[Verdict]] = defaultdict(list)
     for node in nodes:
@@ -133,7 +133,7 @@ def openmetrics(gate: Gate) -> str:
     lines = family(
         "wireproof_verdict",
         "gauge",
-        "Verdict of the last result; exactly one is 1.",
+        "Verdict of the last result; exactly one state is 1.",
         [f'wireproof_verdict{{verdict="{one}"}} {int(gate.verdict == one)}' for one in _STATES],
     )
     if gate.nodes:
@@ -142,7 +142,7 @@ def openmetrics(gate: Gate) -> str:
         lines += family(
             "wireproof_node_verdict",
             "gauge",
-            "Verdict on each node in the last result; exactly one is 1.",
+            "Verdict on each node in the last result; exactly one state is 1.",
             samples,
         )
     if (when := seconds_of(gate.measured)) is not None:
@@ -178,7 +178,7 @@ _CTRF: dict[Verdict, str] = {"pass": "passed", "fail": "failed", "inconclusive":
 _LEVEL: dict[Verdict, str] = {"fail": "error", "inconclusive": "warning"}
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _ABOUT: dict[Verdict, str] = {
-    "fail": "A node does not reach what its link can carry, or did not use the link",
+    "fail": "A node does not reach the rate of its link, or did not use the link",
     "inconclusive": "A node is not proven healthy",
 }
 _MOST_RESULTS = 4999
@@ -210,7 +210,7 @@ def junit(gate: Gate) -> str:
     cases = _cases(gate)
     fails = sum(one.verdict == "fail" for one in cases)
     errors = sum(one.verdict == "inconclusive" for one in cases)
-    # The strictest reader's schema requires every attribute and empty element here.
+    # The schema of the strictest reader requires every attribute and empty element here.
     head = (
         f'<testsuite id="0" package="wireproof" name="wireproof" hostname="localhost"'
         f' timestamp="{_utc(gate)}" tests="{len(cases)}" failures="{fails}" errors="{errors}"'
@@ -291,7 +291,7 @@ def sarif(gate: Gate) -> str:
         for (verdict, reason), names in list(groups.items())[:_MOST_RESULTS]
     ]
     if left := list(groups.items())[_MOST_RESULTS:]:
-        reason = f"{len(left)} more reasons keep these from passing"
+        reason = f"{len(left)} more reasons keep these nodes from passing"
         names = [name for _, group in left for name in group]
         results.append(_result(left[0][0][0], names, reason))
     rules = [_rule(verdict) for verdict in dict.fromkeys(key[0] for key in groups)]
@@ -377,8 +377,8 @@ DIALECTS: Mapping[str, Dialect] = {
     "ctrf": Dialect("CI: Common Test Report Format", ctrf, _OURS),
     "sarif": Dialect("code scanners: SARIF 2.1.0", sarif, _OURS),
 }
-"""The dialects by name. A metrics file carries the verdict as data, so its exit status only reports
-whether it was written.
+"""The dialects by name. A metrics file contains the verdict as data, so its exit status only
+reports whether it was written.
 """
 
 

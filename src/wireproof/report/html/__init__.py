@@ -24,8 +24,8 @@ from wireproof.report.names import harmless
 
 
 def trusted(text: str) -> Any:
-    """Mark markup that wireproof created, or text that is already safe, so that the template does
-    not escape it again.
+    """Return markup that wireproof created, or text that is already safe, marked so that the
+    template does not escape it again.
     """
     from markupsafe import Markup
 
@@ -108,7 +108,7 @@ def script(name: str) -> str:
     """Return a script; raise ValueError if it cannot be embedded in a page."""
     text = part(name)
     if "</script" in text.lower() or "<!--" in text or "\r" in text:
-        raise ValueError(f"the script {name} holds a closing tag, a comment of HTML or a CR")
+        raise ValueError(f"the script {name} contains a closing tag, an HTML comment or a CR")
     return text
 
 
@@ -153,7 +153,7 @@ _FINDINGS = 100
 
 
 def embedded(run: JudgedRun, seen: Sequence[NicTraffic], name: str) -> str:
-    """Return the element ``name``-data with the object, and a sentence that names omitted parts."""
+    """Return the element ``name``-data with the object, and a sentence that lists omitted parts."""
     pairs = max(len(run.judgement.pairs), sum(len(point.pairs) for point in run.run.points))
     left_out = [part for part, each in _LEAST_BYTES.items() if each * pairs > BUDGET]
     kept = _whole(run, seen, left_out)
@@ -169,8 +169,8 @@ def embedded(run: JudgedRun, seen: Sequence[NicTraffic], name: str) -> str:
     text = in_script(_text({"document": kept, "left_out": left_out}))
     missing = f" Too long for this page and left out: {', '.join(left_out)}." if left_out else ""
     return (
-        '<p class="muted given">The numbers are embedded for machines as JSON (wireproof.result,'
-        f" version {result.VERSION}) in this page.{missing}</p>"
+        '<p class="muted given">This page also contains the numbers as JSON (wireproof.result,'
+        f" version {result.VERSION}).{missing}</p>"
         f'<script type="application/json" id="{name}-data">{text}</script>'
     )
 

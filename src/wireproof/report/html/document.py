@@ -36,12 +36,12 @@ from wireproof.version import version
 _MARKED = {"pass": "good", "fail": "bad", "inconclusive": "unsure", "warning": "unsure"}
 """CSS classes of table rows, by tone."""
 _LONG = 24
-"""A cell with more characters than this may be wrapped."""
+"""A longer cell, in characters, may be wrapped."""
 _WIDTH, _HEIGHT = 200.0, 18.0
 
 
 def stylesheet() -> str:
-    """Return the style of all pages, to be put into a page or into a file beside the many pages of
+    """Return the style of all pages, for embedding in a page or for a file beside the many pages of
     a history.
     """
     return part("style.css") + style() + part("board.css")
@@ -105,9 +105,7 @@ def _alone(one: Part) -> bool:
 
 
 def _grouped(parts: Sequence[Part]) -> list[list[Part]]:
-    """Return parts grouped: a part that stands alone is a group, and so are the parts between two
-    of these.
-    """
+    """Return the parts in groups: each card is a group, and so are the parts between two cards."""
     keyed = itertools.groupby(enumerate(parts), lambda each: each[0] if _alone(each[1]) else -1)
     return [[one for _, one in group] for _, group in keyed]
 

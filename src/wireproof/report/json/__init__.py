@@ -60,7 +60,7 @@ def json_schema(kind: Kind) -> dict[str, Any]:
 
 
 def schema_of(whole: type[msgspec.Struct], name: str, version: int) -> dict[str, Any]:
-    """Do the same for a struct that already has the header."""
+    """Return the JSON Schema of a struct that already has the header."""
     found = msgspec.json.schema(whole, schema_hook=_as_text)
     found["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     found["title"] = f"{name} version {version}"

@@ -40,7 +40,7 @@ class JudgedSeries(SeriesTable, frozen=True, kw_only=True):
 
 
 class JudgementDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof judge --json`` prints. ``verdict`` and ``errors`` come last because the
+    """The output of ``wireproof judge --json``. ``verdict`` and ``errors`` come last because the
     document is written while files are read. ``errors``: files that could not be judged, with
     the reason.
     """

@@ -58,7 +58,7 @@ class _PointSample(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Sample(_PointSample, frozen=True, kw_only=True):
-    """What one pair measured in one point. Quantiles are over batch means, in ns per operation
+    """The measurement of one pair at one point. Quantiles are over batch means, in ns per operation
     (pingpong: half a round trip).
     """
 
@@ -78,7 +78,7 @@ class Sample(_PointSample, frozen=True, kw_only=True):
 
 
 class GroupSample(_PointSample, frozen=True, kw_only=True):
-    """What the ranks ``members`` measured together in one point.
+    """The joint measurement of the ranks ``members`` at one point.
 
     Times are in ns per operation; ``mean_ns`` and ``max_ns`` are over the mean times of the
     members; ``messages_per_s`` and ``bytes_per_s`` are sums over all members, null for a library's
@@ -221,7 +221,7 @@ def _shared(point: PointRecord, timed: Timed) -> dict[str, Any]:
 
 
 def _sample(point: PointRecord, pair: PairResult) -> Sample:
-    from wireproof.analysis.measured import tail  # load numpy only if there is something to report
+    from wireproof.analysis.measured import tail  # loads numpy only if there is something to report
 
     each = tail(point, pair)
     return Sample(
@@ -243,7 +243,7 @@ def _sample(point: PointRecord, pair: PairResult) -> Sample:
 
 
 def group_samples(run: Run) -> Iterator[GroupSample]:
-    """Yield what each group measured; the run's claim tells which ranks are on which node."""
+    """Yield the measurement of each group; the run's claim contains the node of each rank."""
     host_of = {host.rank: host.host or host.hostname for host in run.hosts}
     host_of |= {claim.rank: claim.host for claim in run.claim.hosts}
     for point in run.points:
@@ -286,7 +286,7 @@ def _span(counts: Iterable[int]) -> str:
 
 
 def positive(value: float | None) -> float | None:
-    """Return a number that can be a time; None for any other."""
+    """Return a number that can be a time; None for any other number."""
     return value if value is not None and math.isfinite(value) and value > 0 else None
 
 

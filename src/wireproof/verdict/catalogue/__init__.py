@@ -95,7 +95,7 @@ class CatalogueEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
 
 class KnownName(CatalogueEntry, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A name that users look up. ``source``: the manual or source code that says so."""
+    """A name that users look up. ``source``: the manual or source code that defines it."""
 
     source: str
 
@@ -123,7 +123,7 @@ def entries_of(text: str) -> dict[str, CatalogueEntry]:
         if entry is None or entry["code"] in entries:
             line = text.count("\n", 0, start.start()) + 1
             raise ValueError(
-                f"{_FINDINGS}:{line}: give a new `code`, a title, what it means,"
+                f"{_FINDINGS}:{line}: give a new `code`, a title, its meaning,"
                 " '*Detected by:*' and '*What to do:*'"
             )
         parts = {name: " ".join(part.split()) for name, part in entry.groupdict().items()}
@@ -135,8 +135,8 @@ CATALOGUE: dict[str, CatalogueEntry] = entries_of(packaged(__name__, _FINDINGS))
 
 
 def findings() -> dict[str, CatalogueEntry]:
-    """Return our catalogue and the findings that the site defines for its checks, each naming its
-    file.
+    """Return wireproof's catalogue and the findings that the site defines for its checks, each with
+    the name of its file.
 
     Raise BadInput if a code is defined twice.
     """
@@ -166,7 +166,7 @@ def groups() -> dict[str, dict[str, str]]:
 
 
 def known_names() -> dict[str, KnownName]:
-    """Return the names that people ask for although no finding, setting or rule has them, keyed by
+    """Return names that people look up but that are not findings, settings or rules, by
     spelling.
     """
     from wireproof.model.toml import read_toml
@@ -206,8 +206,8 @@ def causes() -> dict[str, CatalogueEntry]:
 
 def _fix_of_setting(rule: CauseRule) -> str:
     return (
-        f"It is the setting `{rule.setting}`: `wireproof explain {rule.setting}` prints what it"
-        " should be, its fix and its undo."
+        f"It is the setting `{rule.setting}`: `wireproof explain {rule.setting}` prints its good "
+        "value, how to change it and how to undo that."
     )
 
 

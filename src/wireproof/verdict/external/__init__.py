@@ -2,8 +2,8 @@
 
 Pure and without numpy: ten thousand files take seconds.
 
-``judge_log`` judges each series of a log, and then revises the verdicts by the other series of the
-same log.
+``judge_log`` judges each series of a log, and then revises the verdicts with the help of the other
+series of the same log.
 """
 
 from collections.abc import Sequence
@@ -29,13 +29,13 @@ __all__ = ["judge_log", "judge_series"]
 # process has its own host; if so, rings are judged against the link too.
 
 _RING_STARTS = 2.0  # a ring waits for two neighbours at once
-_SLOW = 2.0  # multiple of the usual time: no ring across separate hosts is so slow
+_SLOW = 2.0  # multiple of the usual time: no ring across separate hosts is this slow
 _CRAWL = 0.1  # share of attainable: no library is slower by design
 _STRIPPED = "only-a-floor"
 
 
 def hosts_apart(series: Sequence[Series], bounds: CurveBounds) -> bool:
-    """Return whether the fastest ping-pong pair of the run takes as long as the link needs.
+    """Return whether even the fastest ping-pong pair of the run is as slow as the link requires.
 
     If so, no two of the processes share a host.
     """
@@ -124,7 +124,7 @@ def _goodput(
 
 
 _TOO_QUICK = ("below-floor", "below-any-nic", "one-host")
-_ONE_PAIR = ("imb", "qperf")  # programs whose tables of a run are between the same processes
+_ONE_PAIR = ("imb", "qperf")  # programs whose tables in one run all come from the same processes
 _OF_PAIRS = ("slow-pair", "node-direction-slow")
 _RINGS = ("ring", "exchange")
 _STREAMS = ("stream", "rate", "exchange", "put", "get")
@@ -178,8 +178,8 @@ def judge_log(
 def _repeated(
     series: Series, judged: SeriesVerdict, others: Sequence[Series], limits: Criteria
 ) -> SeriesVerdict:
-    """Keep the slow pairs and nodes of a table of all pairs that each of its repetitions shows; if
-    there are none, doubt them.
+    """Keep the slow pairs and nodes of a table of all pairs that every repetition of the table
+    shows; if there are none, make the failures inconclusive.
     """
     if not any(reason.code in _OF_PAIRS for reason in judged.reasons):
         return judged
@@ -204,8 +204,8 @@ def _what(series: Series) -> tuple[str, list[str], set[int]]:
 def _with_others(
     series: Sequence[Series], found: list[SeriesVerdict], limits: Criteria
 ) -> list[SeriesVerdict]:
-    """Revise the verdicts by repetitions of a table of all pairs, and by the tables that fill the
-    link: of ping-pongs, and of both directions at once.
+    """Revise the verdicts on tables of all pairs by their repetitions, and those on ping-pongs and
+    on both directions at once by the tables that fill the link.
     """
     judged_series = [
         (single, _repeated(single, judged, series, limits))
@@ -272,8 +272,8 @@ def _beside(series: Series, judged: SeriesVerdict, quick: Sequence[Series]) -> S
     reason = Reason(
         code="mixed-paths",
         severity="inconclusive",
-        message=f"{other.benchmark} of the same log (line {other.first_line}) is faster than the"
-        " link can be: both may have stayed in one machine",
+        message=f"{other.benchmark} of the same log (line {other.first_line}) is faster than the "
+        "link allows: both may have stayed in one machine",
     )
     return msgspec.structs.replace(
         judged, verdict="inconclusive", reasons=[reason, *judged.reasons]

@@ -68,7 +68,7 @@ class Curve:
 
     @property
     def fall(self) -> tuple[CurveRow, CurveRow] | None:
-        """The rows of the peak and of the end, if goodput falls as it does for a cache."""
+        """The rows of the peak and of the end, if goodput falls as copies through a cache do."""
         rows = {row.size: row for row in self.moved}
         sizes = cache_fall({size: row.goodput for size, row in rows.items()})
         return None if sizes is None else (rows[sizes[0]], rows[sizes[1]])
@@ -182,7 +182,7 @@ def _printed(series: Series, point: SeriesPoint, time: float | None) -> tuple[fl
     return 0.0, None
 
 
-# --- One series while it is judged: what is known about it, and the reasons found so far.
+# --- The state of a series while it is judged: the facts about it, and the reasons found so far.
 
 
 @dataclass(slots=True)
@@ -190,11 +190,11 @@ class Case:
     """A series while it is judged.
 
     ``places``: where its numbers lie among published ones. ``off``: the numbers exclude the claimed
-    wire. ``mixed``: the numbers need more than one path. ``held``: some number was checked against
-    a limit of the link. ``rate_known``: the sizes are large enough to show the rate. ``bucket``: a
-    rate limiter passes messages up to this size without delay. ``guessed``: RDMA was inferred from
-    the numbers. ``unit_wrong``: the message rate contradicts the printed bandwidth, which is then
-    not judged. ``counted``: counters have shown the bytes on the wire.
+    wire. ``mixed``: the numbers need more than one path. ``held``: at least one number was checked
+    against a limit of the link. ``rate_known``: the sizes are large enough to show the rate.
+    ``bucket``: a rate limiter passes messages up to this size without delay. ``guessed``: RDMA was
+    inferred from the numbers. ``unit_wrong``: the message rate contradicts the printed bandwidth,
+    which is then not judged. ``counted``: counters have shown the bytes on the wire.
     """
 
     series: Series
@@ -230,7 +230,7 @@ class Case:
 
     @property
     def chain(self) -> bool:
-        """More processes than one pair, some of which may share a node."""
+        """True for more processes than one pair, some of which may share a node."""
         series = self.series
         hosts = {name.rpartition(":")[0] or name for name in series.hosts}
         several = (
@@ -242,7 +242,7 @@ class Case:
 
     @property
     def limited(self) -> list[CurveRow]:
-        """Rows whose size is above the bucket of a limiter and of the lab's shaper."""
+        """Rows whose size exceeds the bucket of a rate limiter and of the lab's shaper."""
         least = self.bounds.least_size if self.bounds is not None else 0
         return [row for row in self.curve.moved if row.size > self.bucket and row.size >= least]
 
@@ -251,8 +251,8 @@ class Case:
         return max(self.limited, key=self.held_goodput, default=None)
 
     def held_goodput(self, row: CurveRow) -> float:
-        """Return the goodput without the bytes that the lab's shaper passes free; on a real link,
-        all of it.
+        """Return the goodput without the bytes that the lab's shaper passes without delay; on a
+        real link, the whole goodput.
         """
         credit = self.bounds.credit if self.bounds is not None else 0
         return held_goodput(row.goodput, row.size * self.in_flight, credit)
@@ -260,8 +260,8 @@ class Case:
     def crossing_ns(self, row: CurveRow) -> float | None:
         """Return the time of ``row`` that must include the wire, with the rounding error added.
 
-        With several pairs, some may share a node: then only the time of the slowest pair counts, if
-        printed.
+        If there are several pairs, some may share a node, so only the time of the slowest pair
+        counts, if it is printed.
         """
         longest = row.point.time_max_ns
         if self.chain or self.series.pairs > 1:
@@ -270,7 +270,7 @@ class Case:
 
     @property
     def waits(self) -> bool:
-        """Whether each operation is answered before the next starts."""
+        """True if each operation is answered before the next starts."""
         return waits_for_answers(self.series)
 
     @property
@@ -292,7 +292,7 @@ class Case:
         return 1024 if self.series.protocol else 1
 
 
-# --- Which links would explain a printed curve, or whether memory would.
+# --- The links that explain a printed curve, or memory if it does.
 
 _REACHED = 0.6  # a link explains a curve only if at least this share of it was used
 _CANDIDATES = (
@@ -335,12 +335,12 @@ def _candidates(verbs: bool) -> tuple[tuple[str, CurveBounds], ...]:
 
 
 def explanations(curve: Curve, *, verbs: bool, way: str, fills: int) -> list[str]:
-    """Return the names of links whose floor, usual start and ceiling fit the curve and that it
-    mostly uses.
+    """Return the names of links whose floor, usual start and ceiling fit the curve, and which the
+    curve mostly fills.
 
-    ``way``: ``tcp`` or ``rdma`` if that is known to carry the bytes; only such links are named
-    then. ``fills``: smallest size in flight at which a stream shows the rate. The list includes
-    ``shm`` if memory explains the curve.
+    ``way``: ``tcp`` or ``rdma`` if that is known to carry the bytes; only links of that kind are
+    then returned. ``fills``: number of bytes in flight from which a stream shows the rate. The list
+    includes ``shm`` if memory explains the curve.
     """
     start = curve.start.wait_ns if curve.start is not None else None
     best = curve.best.goodput if curve.best is not None and curve.rows[-1].size >= fills else None

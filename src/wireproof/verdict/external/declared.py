@@ -1,4 +1,4 @@
-"""What the log declares about its path: where the ranks are, and which provider carried
+"""The path that the log itself states: the hosts of the ranks, and the provider that carried
 messages.
 """
 
@@ -16,7 +16,7 @@ from wireproof.verdict.external.curve import Case
 
 # --- nccl-tests: its bus bandwidth shows the rate of a link if its device list names the hosts.
 
-_TELLING = 4 << 20  # smaller messages are limited by the start of kernels
+_TELLING = 4 << 20  # smaller messages are limited by the launch of kernels
 _LARGE = 16 << 20
 _TENTH = 0.1
 # A ring through all hosts: its bus bandwidth crosses every host's adapters. For other collectives
@@ -53,7 +53,7 @@ def neighbours(series: Series) -> bool:
 
 
 def far_too_slow(case: Case) -> bool:
-    """Add a failure if the ring of several hosts moves less than a tenth of what all rails carry.
+    """Add a failure if the ring of several hosts moves less than a tenth of the rate of all rails.
 
     No library is that slow by design. Return whether the failure was added.
     """
@@ -106,7 +106,7 @@ _BY_PROVIDER: dict[str, Literal["tcp", "rdma", "shm"]] = {
 
 
 def _noted(series: Series, before: str) -> str:
-    """Return what follows ``before`` in the first note that has it; "" if none has."""
+    """Return the text after ``before`` in the first note that contains it; "" if no note does."""
     return next((note.partition(before)[2] for note in series.notes[:_NOTES] if before in note), "")
 
 
@@ -119,8 +119,8 @@ def _provider(series: Series) -> str:
 
 
 def carrier(series: Series) -> str:
-    """Return ``tcp``, ``rdma`` or "": what carries the bytes, by the program's nature or the named
-    provider.
+    """Return ``tcp``, ``rdma`` or "": the transport of the bytes, from the kind of program or the
+    provider that it names.
     """
     if series.protocol:
         return "tcp" if series.protocol == "udp" else series.protocol
@@ -137,7 +137,7 @@ def bypass(series: Series, path: str) -> str:
 
 def path_mtu(series: Series) -> int | None:
     """Return the path MTU that perftest prints ("Mtu: 4096[B]"), or None if it prints no valid
-    one.
+    MTU.
     """
     if series.tool != "perftest":
         return None
@@ -158,14 +158,15 @@ def largest_mtu(link: LinkClaim) -> int:
 
 
 def _judge_mtu(case: Case, link: LinkClaim) -> None:
-    """A path MTU below the link's usual maximum costs bandwidth and leaves no other trace."""
+    """Report a path MTU below the link's usual maximum: it costs bandwidth, and no other output
+    shows it."""
     mtu, most = path_mtu(case.series), largest_mtu(link)
     if mtu is None or mtu >= most:
         return
     text = f"the program reports a path MTU of {mtu} B, and {case.kind} supports up to {most} B"
     if link.protocol == "omnipath":
         text += ": for 8 KiB the fabric manager and the switch must allow it, and perftest needs -R"
-    # An Ethernet MTU of 1500 B leaves 1024 B to RoCE, which is usual but not the best.
+    # An Ethernet MTU of 1500 B leaves 1024 B to RoCE, which is common but not optimal.
     case.add(
         "small-path-mtu",
         "note" if link.protocol == "rocev2" else "warning",
@@ -175,8 +176,8 @@ def _judge_mtu(case: Case, link: LinkClaim) -> None:
 
 
 def judge_declared(case: Case) -> None:
-    """A log that places all ranks on one host or names a shared-memory provider needs no more
-    evidence.
+    """Report a log that places all ranks on one host or names a shared-memory provider; this needs
+    no further evidence.
     """
     series = case.series
     if case.bounds is None or not case.bounds.wire:
@@ -189,8 +190,8 @@ def judge_declared(case: Case) -> None:
 
 
 def _on_one_host(series: Series) -> Iterator[tuple[str, str, str]]:
-    """Yield (kind of evidence, its value, a sentence) of each sign that no wire is between the
-    ranks.
+    """Yield (kind of evidence, its value, a sentence) for each sign that the ranks are not
+    connected by a wire.
     """
     host = series.hosts[0][:80] if series.hosts else ""
     launch, provider = _noted(series, ONE_HOST), _provider(series)

@@ -31,12 +31,12 @@ _LATENCY_SHARE = 0.75
 # EC2 instance network bandwidth", docs.aws.amazon.com).
 _EC2_FLOW, _NEAR_FLOW = 5e9 / 8, 0.96
 _OF_EC2 = (
-    "5 Gb/s is what Amazon EC2 gives one flow outside a cluster placement group; several streams"
-    " carry more there"
+    "Amazon EC2 limits one flow to 5 Gb/s outside a cluster placement group; several streams "
+    "reach more there"
 )
 _BARELY = 1.1  # multiple of a usual start: a slow processor alone can cause it
 _MIDDLE = 4096
-_RISES = 1.05  # share of a size by that of the smaller ones: noise is less
+_RISES = 1.05  # share reached at a size / share at the smaller sizes: noise is less than this
 _CRAWL = 0.25  # share of attainable: the link alone cannot cause a lower rate
 _NARROWER = 0.4  # a slot is seldom narrower than this share of the link
 
@@ -71,8 +71,8 @@ def judge_expectation(case: Case, bounds: CurveBounds, attainable: float | None)
         case.add(
             "wrong-formula",
             "note",
-            f"twice {throughput(best)} would fit {case.kind}: is the time a full round trip "
-            "instead of half of one?",
+            f"twice {throughput(best)} would fit {case.kind}: is this the time of a full round "
+            "trip instead of half a round trip?",
         )
     return True
 
@@ -86,7 +86,8 @@ def _short_of(
     attainable: float,
     as_slow: str,
 ) -> None:
-    """``shares``: the share of attainable that each size which shows the rate reached."""
+    """Report the shortfall. ``shares``: the share of attainable at each size that shows the
+    rate."""
     share, reached = _share(case), max(shares)
     part = f"{best / attainable:.1%} of the attainable {throughput(attainable)}"
     text = f"{throughput(best)} is {part}"
@@ -115,7 +116,7 @@ def _short_of(
 
 def _tells(case: Case, bounds: CurveBounds, row: CurveRow, attainable: float) -> bool:
     if not row.wait_ns:
-        # the bytes in flight that show a stream's rate; of a ping-pong, the message size
+        # the bytes in flight that show a stream's rate; for a ping-pong, the message size
         waited = max(WAITED_BYTES, bounds.least_size)
         least = waited if case.waits else fill_bytes(bounds.most, bounds.least_size)
         fills = row.size * case.in_flight >= least
@@ -126,8 +127,8 @@ def _tells(case: Case, bounds: CurveBounds, row: CurveRow, attainable: float) ->
 
 
 def _reached(case: Case, bounds: CurveBounds, row: CurveRow, attainable: float) -> float:
-    """Return the share of attainable; for a waited operation, its time less a start and a
-    rendezvous counts.
+    """Return the share of attainable; for an operation that waits, without the time of a start and
+    a rendezvous.
     """
     if row.wait_ns:
         return bounds.reached(row.wait_ns, row.size, attainable, case.start_ns)
@@ -143,12 +144,12 @@ def _share(case: Case) -> float:
 def _unexcused(
     case: Case, bounds: CurveBounds, reached: float, best: float
 ) -> tuple[Severity, str]:
-    """Return the severity of a shortfall that nothing excuses, and where to look."""
+    """Return the severity of a shortfall that nothing excuses, and a hint on its cause."""
     series, link = case.series, bounds.link
     if link.protocol == "tcp" and (link.rate_bits_per_s or 0.0) > 10e9 and series.pairs == 1:
         if _NEAR_FLOW <= best / _EC2_FLOW <= 1:
             return "fail", _OF_EC2
-        return "fail", "one TCP stream is bound by one core: RDMA or several streams carry more"
+        return "fail", "one TCP stream is limited by one core: RDMA or several streams are faster"
     printed = any(row.point.goodput_bytes_per_s is not None for row in case.curve.rows)
     if series.waits and not printed and reached >= _LATENCY_SHARE:
         return "warning", "the table is about latency"
@@ -183,9 +184,9 @@ def judge_start(case: Case, bounds: CurveBounds) -> None:
 
 
 def _ways(case: Case) -> int:
-    """Return how many wire crossings a printed time includes. A fence adds the acknowledgement, an
-    exchange of counts and a barrier: over 1 Gb/s Ethernet it alone took two starts, and with a
-    put or a get four to six (Open MPI 1.6).
+    """Return the number of wire crossings that a printed time includes. A fence adds the
+    acknowledgement, an exchange of counts and a barrier: over 1 Gb/s Ethernet it alone took two
+    starts, and with a put or a get four to six (Open MPI 1.6).
     """
     if case.series.traffic == "pingpong":
         return 1
@@ -193,7 +194,7 @@ def _ways(case: Case) -> int:
 
 
 def _start_excused(case: Case, bounds: CurveBounds, times_usual: float) -> str:
-    """Return why a slow start is only a doubt, or "" if nothing excuses it."""
+    """Return why a slow start makes the result only inconclusive, or "" if nothing excuses it."""
     if over_fabric(bounds.link):
         return "the settings of IP over the fabric limit its speed"
     if _in_gpu(case.series):
@@ -205,7 +206,7 @@ def _start_excused(case: Case, bounds: CurveBounds, times_usual: float) -> str:
 
 def _of_few(case: Case) -> str:
     few = any(reason.code == "too-few-iterations" for reason in case.reasons)
-    return "of too few iterations" if few else ""
+    return "it is the mean of too few iterations" if few else ""
 
 
 def judge_middle(case: Case, bounds: CurveBounds, attainable: float | None) -> None:
@@ -222,37 +223,35 @@ def judge_middle(case: Case, bounds: CurveBounds, attainable: float | None) -> N
         "below-expectation",
         "inconclusive",
         f"{size(last.size)} takes {short_time(last.wait_ns)}; a usual start and {_CRAWL:.0%} of "
-        "the attainable "
-        f"{throughput(attainable)} would make {short_time(most)}, and no larger size shows the"
-        " rate",
+        f"the attainable {throughput(attainable)} would take {short_time(most)}, and no larger "
+        "size shows the rate",
         {"size": last.size, "time_ns": last.wait_ns, "usual_ns": most},
     )
 
 
 # --- Reasons for a shortfall other than the link: the test, its pattern, the library, the slot. A
-# log has no counters: what a healthy pair reaches depends on whether it waits for each answer and
-# on what carries the bytes. These allowances turn a failure into a doubt; they never make a series
+# log has no counters: the rate of a healthy pair depends on whether it waits for each answer and on
+# the transport of the bytes. These allowances turn a failure into a doubt; they never make a series
 # pass.
 
-# share of attainable: reached by a GPU that is behind another switch or socket than its adapter
+# share of attainable: reached by a GPU behind a different switch or socket from its adapter's
 _GPUS = 0.5
 _MEMORY = 1e9  # bytes/s: processes of one host move at least this
 _TCP_ABOVE = 10e9  # bits/s that one core can fill with one TCP stream
 _SLOT = (0.9, 1.02)  # share of a slot's rate that shows the slot to be the bottleneck
 # Links whose next lower rate after training is more than half: FDR10 of FDR, QDR of FDR10.
 _SLOWER_TRAINING = {"fdr": 0.78, "fdr10": 0.9}
-_ONE_WAY = (0.97, 1.02)  # of one direction: both together carry no more than that
+_ONE_WAY = (0.97, 1.02)  # share of one direction: both directions together carry no more than that
 _FEWEST = 4  # number of small sizes needed to see scatter
-_LATE = 2  # number of them that must be delayed: the first alone may be a warm-up
+_LATE = 2  # number of delayed sizes that are needed: the first alone may be a warm-up
 _FEW = 3  # large sizes needed to see whether all have the same rate
 
 
 def allowance(case: Case, bounds: CurveBounds, shares: list[float], row: CurveRow) -> str:
-    """Return why the best of ``shares``, reached by ``row``, is only a doubt, or "" if nothing
-    excuses it.
+    """Return why the best of ``shares``, reached by ``row``, makes the result only inconclusive, or
+    "" if nothing excuses it.
 
-    ``shares``: the share of attainable that each size which shows the rate reached.
-    """
+    ``shares``: the share of attainable at each size that shows the rate."""
     series, reached = case.series, max(shares)
     if few := _of_few(case):
         return few
@@ -281,7 +280,8 @@ def _in_gpu(series: Series) -> bool:
 
 
 def _of_pattern(case: Case, bounds: CurveBounds, row: CurveRow, reached: float) -> str:
-    """Return the shortfall that is usual for this pattern on this kind of link, as an excuse."""
+    """Return the reason if this shortfall is usual for this pattern on this kind of link, else
+    ""."""
     series, link = case.series, bounds.link
     if series.pairs > 1 and not over_fabric(link):
         enough = reached >= expected_share(case.criteria, both_ways=True)
@@ -313,11 +313,11 @@ def _of_tcp(case: Case, link: LinkClaim, row: CurveRow) -> str:
         return ""
     if case.series.pairs > 1:
         return "mode, MTU and cores limit IP over a fabric: RDMA is faster"
-    return "one TCP stream is bound by one core: RDMA or several streams carry more"
+    return "one TCP stream is limited by one core: RDMA or several streams are faster"
 
 
 def _of_library(case: Case, bounds: CurveBounds, row: CurveRow, reached: float) -> str:
-    """Return the excuse for an MPI over RDMA."""
+    """Return what excuses the shortfall of an MPI over RDMA, or ""."""
     moved, pcie_claimed = row.goodput, bool(bounds.link.pcie)
     slot = narrower_slot(bounds.link)
     if slot is not None and any(_SLOT[0] * rate <= moved <= _SLOT[1] * rate for rate in slot.rates):
@@ -348,17 +348,19 @@ def _of_library(case: Case, bounds: CurveBounds, row: CurveRow, reached: float) 
 
 
 def _of_both_ways(case: Case, reached: float) -> str:
-    """Return what excuses a single pair that loads both directions at once."""
+    """Return what excuses the shortfall of a single pair that loads both directions at once, or
+    ""."""
     if reached < case.constant("allow.exchange"):
         return ""
     why = (
-        "one process a host posts and completes both directions, and their library may copy or"
-        " register memory: a stream in one direction tells the link's rate"
+        "one process per host posts and completes both directions, and its library may copy or"
+        " register memory: a stream in one direction shows the link's rate"
     )
     if _ONE_WAY[0] <= 2 * reached <= _ONE_WAY[1]:
         why += (
-            "; both together carry what one direction can: if streams do not fill the link, too,"
-            " look for a half-rate link, a half-duplex slot, or ranks behind one port of one host"
+            "; both together carry as much as one direction can: if streams do not fill the link "
+            "either, look for a half-rate link, a half-duplex slot, or ranks behind one port of "
+            "one host"
         )
     return why
 
@@ -370,7 +372,8 @@ def _guide(case: Case, link: LinkClaim) -> bool:
 
 
 def as_one_ip_stream(case: Case, link: LinkClaim, best: float) -> tuple[bool, str]:
-    """Return (whether ``best`` bytes/s is what Omni-Path's tuning guide expects, the sentence).
+    """Return (whether ``best`` bytes/s is as fast as Omni-Path's tuning guide expects, the
+    sentence).
 
     The sentence is "" for any other series.
     """
@@ -379,7 +382,7 @@ def as_one_ip_stream(case: Case, link: LinkClaim, best: float) -> tuple[bool, st
     least = case.constant("expect.ipofabric_stream")
     sentence = (
         f"the tuning guide of Omni-Path expects more than {throughput(least)} of one stream in"
-        " connected mode with an 8 KiB MTU, bound as it is by one core of a Xeon E5-2600 v3"
+        " connected mode with an 8 KiB MTU, which is limited by one core of a Xeon E5-2600 v3"
     )
     if best < least:
         sentence += "; a slower core or datagram mode reduces it (wireproof explain ipoib-mode)"
@@ -387,7 +390,8 @@ def as_one_ip_stream(case: Case, link: LinkClaim, best: float) -> tuple[bool, st
 
 
 def scattered(case: Case) -> str:
-    """Return why a slow start is only a doubt: processes waited for a CPU; "" if they did not."""
+    """Return why a slow start makes the result only inconclusive: processes waited for a CPU; "" if
+    they did not."""
     small = [row.wait_ns for row in case.curve.waited if row.size <= SMALL]
     if len(small) < _FEWEST:
         return ""
@@ -399,8 +403,8 @@ def scattered(case: Case) -> str:
 
 
 def _uneven(case: Case, shares: list[float]) -> str:
-    """Return why a low rate is only a doubt: large sizes reach different shares, whereas a slower
-    line gives a flat curve.
+    """Return why a low rate makes the result only inconclusive: large sizes reach different shares,
+    whereas a slower line gives a flat curve.
 
     "" if the shares are even. Both directions at once share bus and memory, and differ anyway.
     """
@@ -410,6 +414,6 @@ def _uneven(case: Case, shares: list[float]) -> str:
         return ""
     return (
         f"large sizes reach {min(shares):.0%} to {max(shares):.0%}: a slow line would be "
-        "equally slow at each size, so something else delays them, too (memory, other jobs, "
+        "equally slow at each size, so something else also delays them (memory, other jobs, "
         "waits for a processor)"
     )

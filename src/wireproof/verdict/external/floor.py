@@ -1,5 +1,5 @@
-"""Detect what no wire can do: beat the latency floor of messages, collectives and transfers, or
-exceed the link's rate.
+"""Detect results that no wire allows: times below the latency floor of messages, collectives and
+transfers, and rates above the link's rate.
 """
 
 import math
@@ -27,13 +27,14 @@ _SYNCHRONIZING = (
 )
 _WHY = {
     "fail": "",
-    "inconclusive": "; the floor is from literature, so this is a doubt",
-    "note": "; the floor is from literature and nearly reached",
+    "inconclusive": "; the floor comes from literature, so this is not certain",
+    "note": "; the floor comes from literature and is nearly reached",
 }
 
 
 def _local(case: Case) -> bool:
-    """A put that completes when its own buffer is free says nothing about the other end."""
+    """True for a put that completes when its local buffer is free: its time says nothing about the
+    other end."""
     series = case.series
     text = f"{series.benchmark} {series.formula} {' '.join(series.notes[:8])}".lower()
     return series.traffic == "put" and "local" in text
@@ -89,7 +90,8 @@ def judge_floor(case: Case, bounds: CurveBounds) -> None:
 
 
 def judge_collective(case: Case, bounds: CurveBounds) -> None:
-    """Check a collective in which each rank hears from all others: it takes at least one message.
+    """Check a collective in which each rank receives from all others: it takes at least one
+    message.
 
     Clock skew may hide half of the time.
     """
@@ -101,7 +103,7 @@ def judge_collective(case: Case, bounds: CurveBounds) -> None:
     small = [pair for pair in _longest(series.points) if least_size <= pair[1] <= _SMALL]
     least, at = min(small, default=(0.0, -1))
     share = 1.0 if series.traffic == "ring" else 0.5 / 0.6
-    if at < 0 or not least < bounds.hard * share:  # nan never contradicts
+    if at < 0 or not least < bounds.hard * share:  # nan contradicts nothing
         return
     case.off = case.too_quick = True
     case.add(
@@ -129,7 +131,8 @@ def _longest(points: list[SeriesPoint]) -> Iterator[tuple[float, int]]:
 
 
 def judge_transfer(case: Case, bounds: CurveBounds) -> None:
-    """Check t(s) against s / R + floor; report the size that leaves the start the least."""
+    """Check t(s) against s / R + floor; report the size that leaves the least time for the
+    start."""
     most = bounds.most
     if most is None or case.series.traffic == "atomic" or _local(case):
         return
@@ -169,7 +172,7 @@ def _too_short(case: Case, bounds: CurveBounds, row: CurveRow) -> bool:
 # --- Faster than the link: the link's ceiling, and other explanations for a number above it: a rate
 # limiter's bucket, another unit, several links.
 
-_WAITED_TOLERANCE = 0.005  # a ping-pong includes its start, so it cannot even come near the ceiling
+_WAITED_TOLERANCE = 0.005  # a ping-pong includes its start, so it stays well below the ceiling
 _MOST_RAILS = 8.2
 _BUCKET = 4 << 20  # the largest plausible bucket of a rate limiter, bytes
 _AFTER = 0.5
@@ -179,8 +182,8 @@ _OWN_UNITS = ("osu", "imb", "hpcc", "perftest", "nccl_tests")  # none of their o
 def limited_after_burst(case: Case, bounds: CurveBounds) -> bool:
     """Detect a rate limiter: only sizes up to its bucket exceed the rate, larger sizes keep it.
 
-    Only for kernel TCP, and only if the start is one that TCP can have, so that memory is not taken
-    for a limited wire. Add a finding and return True if a limiter is detected.
+    Only for kernel TCP, and only if TCP can start that fast, so that memory is not mistaken for a
+    limited wire. Add a finding and return True if a limiter is detected.
     """
     most = bounds.most
     if bounds.link.protocol != "tcp" or most is None or (case.start_ns or 0.0) < bounds.hard:
@@ -254,7 +257,8 @@ def judge_ceiling(case: Case, bounds: CurveBounds) -> None:
 
 
 def _doubt(case: Case, ratio: float, tolerance: float) -> str:
-    """Return why a number above the ceiling is only doubted, or "" if it is not."""
+    """Return why a number above the ceiling is only doubtful, or "" if the contradiction is
+    certain."""
     pairs = case.series.pairs
     if case.series.unit_doubt and ratio / MEBI <= 1 + tolerance:
         return "it would fit if MB meant MiB"
@@ -318,7 +322,7 @@ def judge_slowest_pair(case: Case, bounds: CurveBounds) -> None:
 
 
 def _unit_hint(case: Case, best: float, most: float, tolerance: float) -> None:
-    """Add a note if the number would fit the link in another unit or by another formula."""
+    """Add a note if the number would fit the link in another unit or with another formula."""
     if case.too_quick or case.series.unit_doubt:
         return
     waited = case.curve.best is not None and case.curve.best.wait_ns > 0
@@ -341,7 +345,8 @@ def _unit_hint(case: Case, best: float, most: float, tolerance: float) -> None:
 
 
 def judge_physics(case: Case) -> None:
-    """Add the reasons that physics gives, and mark the case if they exclude the claimed wire."""
+    """Add the reasons that follow from physics, and mark the case if they exclude the claimed
+    wire."""
     bounds = case.bounds
     if bounds is not None and not bounds.wire:
         return

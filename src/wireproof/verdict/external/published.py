@@ -21,7 +21,7 @@ def layer_of(series: Series) -> Layer:
 def idle_beside(series: Series) -> bool:
     """Return whether a pair of a larger job was measured while the other processes waited.
 
-    Its two ranks then share a host, unless the launcher dealt ranks to hosts in turn.
+    Its two ranks then share a host, unless the launcher placed ranks round-robin on the hosts.
     """
     return any("more processes waited" in note for note in series.notes)
 
@@ -57,8 +57,8 @@ def _rows(case: Case) -> list[CurveRow]:
 def judge_published(case: Case) -> None:
     """Place the start and the best number among published ones.
 
-    A result faster than every published number for this kind of link is a doubt; one slower than
-    all of them is a warning.
+    A result faster than every published number for this kind of link is inconclusive; a result
+    slower than all of them gets a warning.
     """
     if case.unit_wrong or case.off or case.mixed:
         return
@@ -76,18 +76,18 @@ def judge_published(case: Case) -> None:
         }
         if outruns_all(position, likely=idle_beside(case.series)):
             text = (
-                f"{position.sentence}; every published one is slower: did the ranks use "
+                f"{position.sentence}; every published number is slower: did the ranks use "
                 "shared memory?"
             )
             case.add("outruns-published", "inconclusive", text, evidence)
         elif trails_all(position):
-            text = f"{position.sentence}; every published one is faster"
+            text = f"{position.sentence}; every published number is faster"
             case.add("trails-published", "warning", text, evidence)
 
 
 def as_published(case: Case, row: CurveRow) -> tuple[bool, str]:
-    """Return (whether others usually get no more than ``row``, a phrase about results that are as
-    slow). The phrase is "" if no published number is as slow.
+    """Return (whether published results usually reach no more than ``row``, a phrase about results
+    that are as slow). The phrase is "" if no published number is as slow.
     """
     position = _place_of(case, row)
     if position is None or not position.as_slow:

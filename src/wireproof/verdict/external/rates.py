@@ -20,15 +20,15 @@ from wireproof.physics.limits import is_shaped
 from wireproof.physics.table import default_table
 from wireproof.verdict.external.curve import Case, CurveRow, curve_of
 
-# --- Messages per second: what the packets of a link and the cores of its hosts allow.
+# --- Messages per second: the limits of the link's packets and of the hosts' cores.
 
-_SMALL_STREAM = 64  # messages up to this size show the rate that a core can send, bytes
+_SMALL_STREAM = 64  # messages up to this size show the send rate of a core, bytes
 _COUNTED = 4096  # larger messages take several packets, bytes
 _LEAST_FRAME = 84.0  # smallest Ethernet frame on the line, bytes
 _JOINED = ("tcp", "iwarp", "truescale")  # several messages share a packet
 _FRAMED = ("rocev2", "psm3", "efa", "slingshot")
 _STREAMS = ("stream", "rate", "exchange")
-_COALESCED = "; an MPI that joins small messages in a packet (coalescing) may print more"
+_COALESCED = "; an MPI that coalesces small messages into one packet may print more"
 _SLOW = 0.04  # share of the maximum rate of one core: a pair usually reaches more
 
 
@@ -49,7 +49,7 @@ def _packet(case: Case, bounds: CurveBounds, message_bytes: int) -> float:
 
 
 def judge_message_rate(case: Case, bounds: CurveBounds) -> None:
-    """Check messages/s x the smallest packet against the line; RDMA only, since TCP joins small
+    """Check messages/s x the smallest packet against the line; RDMA only, since TCP coalesces small
     messages.
     """
     link, line, series = bounds.link, bounds.line, case.series
@@ -93,8 +93,8 @@ def _above(case: Case, bounds: CurveBounds, row: CurveRow, packet: float) -> Non
         return
     if not _one_wire(series) and per_pair > most:
         text += (
-            f"; several links do not explain it: {per_pair / 1e6:.3g} M/s of each pair is more than"
-            f" the {most / 1e6:g} M/s that one core usually sends over any"
+            f"; several links do not explain it: {per_pair / 1e6:.3g} M/s per pair is more than"
+            f" the {most / 1e6:g} M/s that one core usually sends over any of them"
         )
     case.off = True
     case.add("message-rate-above-link", "fail", text + joined, evidence)
@@ -111,7 +111,7 @@ def _fits(case: Case, bounds: CurveBounds, row: CurveRow) -> None:
     series = case.series
     per_pair, most = _least_rate(row) / max(1, series.pairs), _of_one_core(case, bounds)
     if per_pair > most:
-        return  # judge_one_pair may report it; memory is as likely
+        return  # judge_one_pair may report it; memory is equally likely
     total = _least_rate(row) / 1e6
     pairs = f"{series.pairs} pairs" if series.pairs > 1 else "one pair"
     if per_pair < _SLOW * most:
@@ -132,10 +132,9 @@ def _one_wire(series: Series) -> bool:
 
 
 def judge_one_pair(case: Case, bounds: CurveBounds) -> None:
-    """Doubt a pair that sends more small messages/s than one core usually sends over such a link:
-    only memory allows that. If counters show the bytes on the wire, only a warning remains.
-
-    The usual rate is from literature.
+    """Make a pair inconclusive if it sends more small messages/s than one core usually sends over
+    this kind of link: only memory allows that. If counters show the bytes on the wire, it gets only
+    a warning. The usual rate comes from literature.
     """
     series = case.series
     if case.off or series.traffic not in _STREAMS or series.pairs > 1 or series.protocol:
@@ -202,8 +201,8 @@ def _pairs(case: Case) -> list[_Pair]:
 
 
 def judge_pairs(case: Case) -> None:
-    """Report pairs below ``peer_ratio`` of the median; those of one node and direction as that
-    node's.
+    """Report pairs below ``peer_ratio`` of the median; if they share a node and direction, report
+    the node.
 
     A pair above the link's ceiling fails. A series that names no pairs gets no finding.
     """
@@ -216,7 +215,7 @@ def judge_pairs(case: Case) -> None:
     usual = median(pair.goodput for pair in pairs)
     slow = [pair for pair in pairs if pair.goodput < case.criteria.peer_ratio * usual]
     explained: set[tuple[str, str]] = set()
-    # A slow "from A to B" may be A's sending or B's receiving: check both.
+    # If A to B is slow, the cause may be A's transmit or B's receive side: check both.
     for direction in ("sends", "receives"):
         explained |= _nodes(case, pairs, slow, usual, direction)
     left = [p for p in slow if not explained & {("sends", p.source), ("receives", p.target)}]
@@ -225,7 +224,7 @@ def judge_pairs(case: Case) -> None:
 
 
 def slow_in_each(tables: Sequence[Series], criteria: Criteria) -> list[Reason]:
-    """Return which pairs and nodes are still slow if each pair counts with its best table."""
+    """Return the pairs and nodes that are still slow if each pair counts with its best table."""
     points = [point for single in tables for point in single.points]
     points.sort(key=lambda point: point.goodput_bytes_per_s or 0.0)
     best = {(point.values.get("from"), point.values.get("to")): point for point in points}
@@ -269,7 +268,8 @@ def _ceiling(case: Case, pairs: list[_Pair]) -> None:
 def _nodes(
     case: Case, pairs: list[_Pair], slow: list[_Pair], usual: float, direction: str
 ) -> set[tuple[str, str]]:
-    """Return nodes most of whose pairs in one direction are slow while other nodes' are not."""
+    """Return the nodes with mostly slow pairs in one direction, while other nodes' pairs are not
+    slow."""
     by_node: dict[str, list[_Pair]] = defaultdict(list)
     for pair in pairs:
         by_node[pair.source if direction == "sends" else pair.target].append(pair)

@@ -1,4 +1,4 @@
-"""``judge_series(series, link) -> SeriesVerdict``: judge what another program printed. Pure."""
+"""``judge_series(series, link) -> SeriesVerdict``: judge the results of another program. Pure."""
 
 import msgspec
 
@@ -43,14 +43,14 @@ def judge_series(
     atlas: Atlas | None = None,
     counted: bool = False,
 ) -> SeriesVerdict:
-    """Judge one series against the claimed link, or without a claim against what any NIC can do.
+    """Judge one series against the claimed link; without a claim, against the limits of any NIC.
 
-    ``path`` is what carries the bytes according to the user. If it leaves the choice open, an
+    ``path`` is the transport of the bytes according to the user. If it leaves the choice open, an
     Ethernet link is judged as kernel TCP, unless the series itself names RDMA, or its start
     excludes TCP and RoCE explains the whole curve. ``criteria`` and ``table`` override thresholds
-    and constants. ``atlas`` holds published numbers: what is usual there is not a shortfall.
-    ``counted``: counters have shown the bytes on the wire. Never raises for any series; raises
-    PhysicsError for an impossible claim.
+    and constants. ``atlas`` contains published numbers: a result that is usual there is not a
+    shortfall. ``counted``: counters have shown the bytes on the wire. Never raises for any series;
+    raises PhysicsError for an impossible claim.
     """
     series = as_stream(series)
     case = Case(
@@ -76,7 +76,8 @@ def _chosen(case: Case, link: LinkClaim, path: str, table: Table | None) -> Curv
     """Return the bounds of the link as the series uses it.
 
     Verbs programs are judged against RDMA and socket programs against TCP, whatever was claimed;
-    all others against the claim, or against RoCE if only that explains the numbers of an Ethernet.
+    all others against the claim, or against RoCE if only that explains the numbers of an Ethernet
+    link.
     """
     verbs, way = case.series.protocol == "rdma", carrier(case.series)
     if way == "rdma":
@@ -101,8 +102,8 @@ def _chosen(case: Case, link: LinkClaim, path: str, table: Table | None) -> Curv
 def _roce_if_only_that_explains(
     case: Case, bounds: CurveBounds, table: Table | None
 ) -> CurveBounds:
-    """For an Ethernet without a stated carrier: RoCE, if the start excludes TCP and RoCE explains
-    the curve.
+    """For an Ethernet link without a stated transport: RoCE, if the start excludes TCP and RoCE
+    explains the curve.
     """
     start = case.start_ns
     if start is None or start >= bounds.hard:
@@ -123,7 +124,7 @@ def _roce_if_only_that_explains(
 
 
 def _past_the_kernel(case: Case, link: LinkClaim, past: str, table: Table | None) -> CurveBounds:
-    """Sockets in user space: framed as TCP, but as fast as the adapter."""
+    """Judge sockets in user space: framed as TCP, but as fast as the adapter."""
     if link.protocol not in ("tcp", "shm", "loopback"):
         link = carried_by(link, "tcp")
     bounds = bounds_of(link, table, bypass=True)
@@ -171,7 +172,8 @@ def _explains(case: Case, bounds: CurveBounds) -> bool:
 
 
 def _expect(case: Case) -> tuple[float | None, list[str]]:
-    """Return the attainable goodput with its derivation, and add reasons for what is too slow."""
+    """Return the attainable goodput with its derivation, and add reasons for results that are too
+    slow."""
     bounds = case.bounds
     if bounds is None:
         case.add("no-limit-known", "inconclusive", _without_link(case))
@@ -212,7 +214,8 @@ def _without_link(case: Case) -> str:
 
 
 def _held_by(case: Case, attainable: float | None) -> None:
-    """Add what could not be checked against the link, so that nothing passes without evidence."""
+    """Add a reason for what could not be checked against the link, so that nothing passes without
+    evidence."""
     series = case.series
     if case.guessed and not case.rate_known and case.held:
         text = (
@@ -231,7 +234,8 @@ def _held_by(case: Case, attainable: float | None) -> None:
 
 
 def _held_small(case: Case, attainable: float | None) -> None:
-    """No size shows the rate: only the start can be compared with its floor."""
+    """Judge a series in which no size shows the rate: only the start can be compared with its
+    floor."""
     curve = case.curve
     if not case.held and curve.rows:
         what = (
@@ -248,7 +252,7 @@ def _held_small(case: Case, attainable: float | None) -> None:
 
 
 def _held_collective(case: Case) -> None:
-    """A collective or ring never passes: within one node it can take as long as over a
+    """Report that a collective or ring never passes: within one node it can take as long as over a
     fast wire.
     """
     case.held = False
@@ -264,7 +268,7 @@ def _held_collective(case: Case) -> None:
 
 
 def _unit_doubt(case: Case, attainable: float | None) -> None:
-    """A doubtful unit is serious only if a factor of 1.0486 would change the verdict."""
+    """Report a doubtful unit; it is serious only if a factor of 1.0486 would change the verdict."""
     doubt, best = case.series.unit_doubt, case.curve.best
     if not doubt:
         return
@@ -335,17 +339,15 @@ def _explained(case: Case) -> list[str]:
 
 _FILLS = 65_536
 _NEIGHBOURS = (
-    "other processes of the job waited: the first ranks often share a host, so judge the link by"
-    " the table of all processes, or start one process a host"
+    "other processes of the job waited: the first ranks often share a host, so judge the link by "
+    "the table of all processes, or start one process per host"
 )
-_NO_COUNTERS = (
-    "a log holds no port counters: the numbers do not contradict the wire, and do not prove it"
-)
+_NO_COUNTERS = "a log contains no port counters: the numbers neither contradict nor prove the wire"
 
 
 def _name(case: Case, explained: list[str]) -> None:
-    """Add a note that names the explaining links, without a claim or if the claim does not
-    explain.
+    """Add a note with the links that explain the numbers, if there is no claim or the claim does
+    not explain them.
     """
     if not case.curve.rows or (case.bounds is not None and (not case.off or not explained)):
         return

@@ -47,7 +47,7 @@ _ANY = (
 
 
 def judge_shape(case: Case) -> None:
-    """Add the reasons that the shape of the curve gives."""
+    """Add the reasons that follow from the shape of the curve."""
     if case.series.traffic in ("collective", "other"):
         return
     _cache(case)
@@ -58,9 +58,8 @@ def judge_shape(case: Case) -> None:
 
 
 def _cache(case: Case) -> None:
-    """Beside another contradiction this fails; alone it is a doubt; with a start too slow for
-    memory, a hint.
-    """
+    """Report a fall as in a cache. Together with another contradiction it fails; alone it is
+    inconclusive; with a start too slow for memory, it is only a hint."""
     if case.curve.fall is None:
         return
     peak, end = case.curve.fall
@@ -76,7 +75,7 @@ def _cache(case: Case) -> None:
         severity = "note"
     if severity == "warning":
         text += (
-            "; it is too slow for copies through a cache, so look at socket buffers and NUMA "
+            "; it is too slow for copies through a cache, so check socket buffers and NUMA "
             "placement"
         )
     else:
@@ -95,8 +94,8 @@ def _cache(case: Case) -> None:
 
 
 def _two_paths(case: Case, bounds: CurveBounds) -> None:
-    """Small sizes faster than the link's floor and large ones at the link's rate: two paths in one
-    table.
+    """Detect two paths in one table: small sizes faster than the link's floor, and large ones at
+    the link's rate.
     """
     large = [row for row in case.curve.waited if row.size >= _MIXED_FROM]
     if not case.too_quick or len(large) < 2 or case.curve.fall is not None:
@@ -118,9 +117,7 @@ def _two_paths(case: Case, bounds: CurveBounds) -> None:
 
 
 def _as_a_wire(large: list[CurveRow], bounds: CurveBounds) -> bool:
-    """Return whether the rows reach the link's rate, each with a start of its own that the wire can
-    have.
-
+    """Return whether the rows reach the link's rate, each after a start that the wire allows.
     Otherwise they show one path, and the rate is a coincidence.
     """
     best = max(row.goodput for row in large)
@@ -131,8 +128,8 @@ def _as_a_wire(large: list[CurveRow], bounds: CurveBounds) -> bool:
 
 
 def _inversions(case: Case) -> None:
-    """Find sizes that take longer than a larger one: isolated small ones are noise; from 1 KiB, a
-    protocol.
+    """Find sizes that take longer than a larger size: isolated small sizes are noise; from 1 KiB
+    on, the cause is a protocol.
     """
     groups: list[list[CurveRow]] = []
     least = 0.0
@@ -178,7 +175,7 @@ def _inversion(case: Case, group: list[CurveRow]) -> None:
         case.add("protocol-switch-cliff", "warning", text, evidence)
         return
     rest = ", ".join(size(other.size) for other in group if other is not row)
-    text += f" (so does {rest})" if rest else ""
+    text += f" (also {rest})" if rest else ""
     case.add("non-monotone", "note", f"{text}: noise or a disturbance", evidence)
 
 
@@ -212,7 +209,7 @@ def _cliff(case: Case) -> None:
 
 
 def _deepest_fall(moved: list[CurveRow]) -> tuple[CurveRow, CurveRow] | None:
-    """Return the neighbouring rows with the deepest fall that a later row makes up for."""
+    """Return the neighbouring rows with the deepest fall that a later row recovers from."""
     pair: tuple[CurveRow, CurveRow] | None = None
     deepest = _CLIFF
     later = 0.0
@@ -226,9 +223,9 @@ def _deepest_fall(moved: list[CurveRow]) -> tuple[CurveRow, CurveRow] | None:
 
 
 def _advice(case: Case) -> str:
-    """Name the setting that moves the switch, if library and link are known; else where to look."""
+    """Return the setting that moves the switch if library and link are known, else a hint."""
     if case.series.tool.lower() in ("perftest", "iperf3", "iperf", "qperf", "sockperf"):
-        return "no MPI is involved, so look at MTU, inline size and buffers"
+        return "no MPI is involved, so check MTU, inline size and buffers"
     return f"{_knob(case)} moves the switch"
 
 
@@ -250,15 +247,15 @@ def _knob(case: Case) -> str:
 # --- Copies in memory, which may explain a rate as well as the claimed wire does. A table of rates
 # has no start-up time that a floor would exclude. Through memory, one pair moves from 4.5 to more
 # than 20 GB/s, which includes the rates of 50 to 200 Gb/s links. Only its shape differs: a full
-# line is as quick at each large size, copies are not.
+# line is equally fast at every large size, copies are not.
 
 _LARGE = 65_536  # bytes; smaller messages do not fill a line
-_LARGEST = 4  # sizes of a table that show whether the line is full
+_LARGEST = 4  # number of sizes of a table that show whether the line is full
 _FEWEST = 3
 _FULL = 0.95  # share of attainable, at each of them
 _FLAT = 0.015  # their largest difference; copies differ by 1.4 to 50 %
 _RATES = ("stream", "exchange", "put", "get")
-_WIRE = "log-without-counters"  # the reason that each series over a claimed wire has
+_WIRE = "log-without-counters"  # the reason that every series over a claimed wire gets
 _DOUBTFUL = ("below-floor", "below-any-nic", "one-host", "mixed-paths", "outruns-published")
 
 
@@ -271,8 +268,8 @@ def doubt_rates(
     """Make passed tables of rates inconclusive if memory explains them and nothing in the log
     shows a wire.
 
-    A start of the same run that is no faster than the link shows it, and so do two host names and
-    a full line. ``same_run``: whether two series had the same processes.
+    The evidence is a start of the same run that is no faster than the link, two host names, or a
+    full line. ``same_run``: whether two series had the same processes.
     """
     least = (table or default_table())["rate.memory"].value
     both = list(zip(series, verdicts, strict=True))
@@ -312,7 +309,7 @@ def _large(series: Series) -> list[tuple[int, float]]:
 
 
 def _full(series: Series, judged: SeriesVerdict) -> bool:
-    """Return whether the largest sizes have one rate, and it is the link's."""
+    """Return whether the largest sizes all have the link's rate."""
     rates, most = [rate for _, rate in _large(series)], judged.attainable_bytes_per_s
     if series.traffic not in _RATES or judged.proof != "unproven" or not most:
         return False
@@ -343,7 +340,7 @@ def _doubted(series: Series, judged: SeriesVerdict) -> SeriesVerdict:
         code="rate-like-memory",
         severity="inconclusive",
         message=(
-            f"copies in memory reach {throughput(best)}, too: {shape}; without a latency or two "
+            f"copies in memory also reach {throughput(best)}: {shape}; without a latency or two "
             "host names in this log, wire and memory look the same"
         ),
         evidence=evidence,

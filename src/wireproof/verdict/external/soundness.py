@@ -1,5 +1,5 @@
-"""Check that the series is sound: complete, consistent, with enough iterations, unit and formula
-known.
+"""Check that the series is sound: complete and consistent, with enough iterations and a known unit
+and formula.
 """
 
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ _NOISY = 0.3
 _CLEAR = 0.25  # numbers are not compared if rounding hides more than this share
 _SHARP = 0.005
 _UNIT_OFF = 0.04
-# (bytes by messages / bytes by bandwidth, what was printed)
+# (bytes from messages / bytes from bandwidth, explanation)
 _UNITS = (
     (125e6 / (1 << 20), "the column is in Gb/s under a heading of MB/s or MiB/s"),
     (125.0, "the column is in Gb/s under a heading of MB/s"),
@@ -37,7 +37,7 @@ _SHOWN = 5
 
 
 def judge_soundness(case: Case) -> None:
-    """Add the reasons that need no link."""
+    """Add the reasons that do not depend on a link."""
     series, curve = case.series, case.curve
     if curve.bad:
         text = (
@@ -103,9 +103,8 @@ def _products(case: Case) -> dict[str, list[_Product]]:
 
 
 def _arithmetic(case: Case) -> None:
-    """Report rows whose columns do not fit together as in other rows.
-
-    A constant factor is a definition.
+    """Report rows whose columns contradict each other, unlike in other rows. A constant factor is
+    only a matter of definition.
     """
     series = case.series
     # IMB-MT computes its columns from different threads' times.
@@ -123,8 +122,8 @@ def _arithmetic(case: Case) -> None:
 def _compare(case: Case, what: str, clear: list[_Product]) -> None:
     """Report rows that differ from the usual value; if none does, judge the constant itself."""
     usual = median(product.value for product in clear)
-    # IMB-P2P prints the mean of the ranks' times, but rates from the longest: noise separates them
-    # in one direction.
+    # IMB-P2P prints the mean of the ranks' times, but rates from the longest time: they differ by
+    # noise in one direction.
     below = _NOISY if case.series.tool == "imb" and what != _SHARED else _ODD
     odd = [product for product in clear if _is_odd(product, usual, below)]
     if odd:
@@ -168,15 +167,15 @@ def _factor(case: Case, usual: float) -> None:
         case.add("unit-doubt", "inconclusive", text, {"factor": usual})
     elif any(_near(usual * factor, known, 0.03) for factor in (2.0, 0.5)):
         text = (
-            f"{_MOVED} is {usual:.3g}: only one of the two refers to a full round trip or to "
-            f"both directions ({series.formula})"
+            f"{_MOVED} is {usual:.3g}: only one of the two columns refers to a full round trip or "
+            f"to both directions ({series.formula})"
         )
         case.add("wrong-formula", "warning", text, {"factor": usual})
 
 
 def _unit(case: Case, usual: float, hidden: float) -> None:
-    """Check messages x size against the printed bandwidth: they are equal unless a unit is
-    wrong. ``hidden``: the share that rounding may hide.
+    """Compare messages x size with the printed bandwidth: they are equal unless a unit is wrong.
+    ``hidden``: the share that rounding may hide.
     """
     series = case.series
     ends = (1, series.pairs, series.processes or 1)
@@ -216,7 +215,7 @@ def _too_few(case: Case, row: CurveRow) -> tuple[int, int, int] | None:
     count, waited = row.point.iterations, bool(row.wait_ns)
     if count is None:
         return None
-    # IMB itself sends ten messages of 4 MiB: long messages need no more.
+    # IMB itself sends ten messages of 4 MiB, which is enough for long messages.
     least = _FEW_LARGE
     if row.size <= (_SMALL if waited else _STREAMED):
         least = _FEW_SMALL if waited else _FEW_STREAMED
@@ -225,7 +224,7 @@ def _too_few(case: Case, row: CurveRow) -> tuple[int, int, int] | None:
 
 
 def tell_formula(case: Case) -> None:
-    """Note which results a number may be compared with, since tools differ."""
+    """Add a note on the results that a number may be compared with, since tools differ."""
     series = case.series
     name = series.benchmark.lower()
     if series.traffic in ("put", "get", "atomic") and series.protocol != "rdma":

@@ -1,4 +1,4 @@
-"""Judge which step between two layers loses time or rate, and what follows from that. Pure."""
+"""Judge which step between two layers loses time or rate, and the consequences. Pure."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ def step_said(step: LayerStep, titles: Mapping[LayerName, str], smallest: float)
     if step.answer == "undecided":
         how = " with a full window" if step.quantity == "windowed" else ""
         times = _times(step).replace("its", f"{lower}'s", 1)
-        return f"{upper}{how}: {times}; more --rounds are needed to decide on {smallest:.0%}"
+        return f"{upper}{how}: {times}; a decision at {smallest:.0%} needs more --rounds"
     if step.answer == "no-loss":
         return f"{upper} {_alike(step)} {lower}, within {smallest:.0%} ({_times(step)})"
     sentence = f"{upper} {_lost(step)} {lower} ({_times(step)})"
@@ -49,7 +49,8 @@ def _lost(step: LayerStep) -> str:
 
 
 def _times(step: LayerStep) -> str:
-    """``2.1 times its start [2.0, 2.2]``; for rates what is left, ``26 % of its rate [25, 27]``."""
+    """Return ``2.1 times its start [2.0, 2.2]``; for rates the remaining share, ``26 % of its rate
+    [25, 27]``."""
     if step.quantity == "start":
         span = "" if step.low is None or step.high is None else _span(step.low, step.high)
         return f"{quantity.significant(step.ratio)} times its start{span}"
@@ -104,8 +105,8 @@ def judge_ladder(
 
 def _busy(step: LayerStep, layers: Sequence[Layer]) -> str:
     """Return why the hosts may cause the difference: the processes of both layers waited for a CPU.
-
-    If only those of the upper layer waited, its way of waiting is the cause, and this returns "".
+    If only those of the upper layer waited, the layer's way of waiting is the cause, and the result
+    is "".
     """
     waited = {layer.name: layer.waited for layer in layers}
     lower, upper = waited[step.lower], waited[step.upper]
@@ -146,7 +147,7 @@ def _of_lowest(parts: Sequence[Layer], attainable: float | None) -> list[Finding
     message = (
         f"{parts[0].title} itself moves {quantity.megabytes(rate)} MB/s, {rate / attainable:.0%} of"
         f" the {quantity.megabytes(attainable)} MB/s that the link can carry, and no layer above"
-        " does better: look at the link and the host first"
+        " does better: check the link and the host first"
     )
     evidence: Evidence = {"rate": rate, "attainable": attainable}
     name = parts[0].name
@@ -203,7 +204,8 @@ def _answer(findings: Sequence[Finding], parts: Sequence[Layer], smallest: float
 
 
 def _share(parts: Sequence[Layer]) -> list[str]:
-    """Say what the top layer keeps of the lowest layer's rate, by the window if both have it."""
+    """Return the share of the lowest layer's rate that the top layer keeps, with a full window if
+    both have that rate."""
     if len(parts) < 2:
         return []
     low, top = parts[0].line, parts[-1].line
@@ -215,7 +217,7 @@ def _share(parts: Sequence[Layer]) -> list[str]:
     return [f"Of {quantity.megabytes(first)} MB/s in {parts[0].title}, {left}"]
 
 
-# --- The knobs of each layer: what to try if time or rate is lost at the step to it. Data.
+# --- The knobs of each layer, to try if time or rate is lost at the step to it. Data.
 
 _START: tuple[Quantity, ...] = ("start",)
 _RATE: tuple[Quantity, ...] = ("rate", "windowed")
@@ -245,7 +247,8 @@ class LayerKnob:
         return Hint(layer=self.layer, name=self.name, does=does, command=command)
 
     def _command(self, where: str) -> str:
-        """`tune try` measures no collective: for those, the ladder itself runs with the value."""
+        """Return the command. `tune try` measures no collectives: for those, the ladder itself runs
+        with the value."""
         transport = _TRANSPORT.get(self.layer, "")
         if self.does == _STUDY:
             return f"wireproof {self.name} {where}{transport}"
@@ -275,18 +278,22 @@ KNOBS: tuple[LayerKnob, ...] = (
     LayerKnob(
         "ofi", "FI_TCP_STAGING_SBUF_SIZE", "copies of small messages", "0,9000", "tcp", _START
     ),
-    LayerKnob("ofi", "PSM3_RDMA", "who moves large messages", "0,1,2,3", "psm3", _RATE),
+    LayerKnob("ofi", "PSM3_RDMA", "RDMA or copies for large messages", "0,1,2,3", "psm3", _RATE),
     LayerKnob("ofi", "PSM3_MQ_RNDV_NIC_THRESH", "eager limit", "64000,16000,256000", "psm3"),
-    LayerKnob("ofi", "PSM3_FLOW_CREDITS", "packets under way", "64,128,256", "psm3", _RATE),
+    LayerKnob("ofi", "PSM3_FLOW_CREDITS", "packets in flight", "64,128,256", "psm3", _RATE),
     LayerKnob("mpi", "UCX_TLS", "transports that may be used", "all|tcp,self,sm|rc,self,sm", "UCX"),
     LayerKnob("mpi", "UCX_RNDV_THRESH", "eager limit", "auto,8k,64k,1m", "UCX"),
-    LayerKnob("mpi", "UCX_ZCOPY_THRESH", "from which size nothing is copied", "auto,2k,16k", "UCX"),
+    LayerKnob(
+        "mpi", "UCX_ZCOPY_THRESH", "smallest message size without copies", "auto,2k,16k", "UCX"
+    ),
     LayerKnob("mpi", "UCX_MAX_RNDV_RAILS", "adapters that share a message", "1,2", "UCX", _RATE),
-    LayerKnob("mpi", "FI_PROVIDER", "what libfabric talks through", "tcp,psm3,verbs", "libfabric"),
-    LayerKnob("mpi", "I_MPI_FABRICS", "shared memory and fabric", "ofi,shm:ofi", "Intel MPI"),
+    LayerKnob("mpi", "FI_PROVIDER", "libfabric provider", "tcp,psm3,verbs", "libfabric"),
+    LayerKnob(
+        "mpi", "I_MPI_FABRICS", "fabrics within and between nodes", "ofi,shm:ofi", "Intel MPI"
+    ),
     LayerKnob("mpi", "OMPI_MCA_pml", "point-to-point engine", "ucx,ob1,cm", "Open MPI"),
     LayerKnob("mpi", "OMPI_MCA_btl_tcp_eager_limit", "eager limit", "65536,1048576", "Open MPI"),
-    LayerKnob("mpi", "MPIR_CVAR_CH4_NETMOD", "what MPICH talks through", "ucx,ofi", "MPICH"),
+    LayerKnob("mpi", "MPIR_CVAR_CH4_NETMOD", "MPICH's network module", "ucx,ofi", "MPICH"),
     LayerKnob("mpi", "job-cores", "cores that the ranks may use: progress needs one core per rank"),
     LayerKnob(
         "collective",
@@ -312,8 +319,8 @@ KNOBS: tuple[LayerKnob, ...] = (
 def hints_for(
     steps: Sequence[LayerStep], titles: Mapping[LayerName, str], where: str
 ) -> list[Hint]:
-    """Return the knobs of the layers that lose, by what they lose; for libfabric, those of its
-    provider.
+    """Return the knobs of the layers that lose, selected by the quantities that they lose; for
+    libfabric, those of its provider.
 
     ``titles``: the layers' titles; libfabric's names its provider. ``where``: the options that
     choose the hosts.

@@ -1,6 +1,6 @@
-"""Decide every step: a loss is claimed by Holm's rule over all steps and quantities.
-
-A step loses nothing if its interval, which holds jointly with all others, ends below the threshold.
+"""Decide every step: a loss is reported if Holm's procedure over all steps and quantities rejects.
+A step loses nothing if its interval, which is simultaneous with all others, ends below the
+threshold.
 """
 
 from __future__ import annotations
@@ -32,9 +32,8 @@ _ANSWERS: dict[Answer, StepAnswer] = {
 
 @dataclass(frozen=True)
 class Rung:
-    """A layer over all rounds. ``line``: fitted over them.
-
-    ``each``: the values of each round in ns and bytes/s; None if a round has no such value.
+    """A layer over all rounds. ``line``: fitted over all rounds. ``each``: the values of each round
+    in ns and bytes/s; None if a round has no value.
     """
 
     name: LayerName
@@ -61,7 +60,7 @@ def decided(rungs: Sequence[Rung], smallest: float) -> list[LayerStep]:
 
 
 def _trials(rungs: Sequence[Rung]) -> list[Trial]:
-    """Return what each round gives for each rung's line."""
+    """Return the values of each round for each rung's line."""
     trials = []
     for arm, rung in enumerate(rungs):
         for block, numbers in enumerate(zip(*rung.each.values(), strict=True)):
@@ -71,9 +70,8 @@ def _trials(rungs: Sequence[Rung]) -> list[Trial]:
 
 
 def _neighbours(rungs: Sequence[Rung]) -> Iterator[Contrast]:
-    """Pair each rung with the one that it stands on.
-
-    An application stands beside the collective, on the MPI's messages.
+    """Pair each rung with the rung below it. The rung below an application is MPI point to point,
+    as for a collective.
     """
     for at, rung in enumerate(rungs[1:], start=1):
         under = [place for place in range(at) if (rung.name, rungs[place].name) != _BESIDE]
@@ -101,8 +99,8 @@ def _step(
 def _regained(
     effect: Effect, rungs: Sequence[Rung], design: Design, trials: Sequence[Trial]
 ) -> LayerName | None:
-    """Return a later layer that is proven as good as the one below the loss, so it bypasses the
-    lossy layer.
+    """Return a later layer that is proven as good as the one below the loss, so that it bypasses
+    the lossy layer.
     """
     base, upper = effect.contrast.base, effect.contrast.other
     if rungs[upper].name == _BESIDE[1]:
@@ -133,10 +131,10 @@ class Round:
 
 
 def enough_rounds(steps: int) -> int:
-    """Return the rounds after which ``steps`` steps, in three quantities each, have joint
-    intervals, plus one.
+    """Return the number of rounds after which ``steps`` steps, in three quantities each, have
+    simultaneous intervals, plus one.
 
-    The spare round keeps a single disturbed round from leaving them undecided.
+    With the spare round, a single disturbed round does not leave them undecided.
     """
     return least_size(ALPHA / (3 * max(1, steps))) + 1
 

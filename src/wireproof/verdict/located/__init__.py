@@ -1,4 +1,4 @@
-"""Add what was located to a run's findings, remove the findings that a culprit explains, and decide
+"""Add the located culprits to a run's findings, remove the findings that they explain, and decide
 the verdict again. Pure.
 """
 
@@ -122,7 +122,7 @@ def explained(
 
 
 def _index(blames: Iterable[Blame]) -> dict[Subject, list[Blame]]:
-    """Map each node or route to the culprits that may concern it, so that many findings stay
+    """Map each node or route to the culprits that may concern it, so that many findings are handled
     fast.
     """
     culprits: dict[Subject, list[Blame]] = {}
@@ -193,7 +193,7 @@ def _uses(blame: Blame, sender: str, receiver: str) -> bool:
         route, both = Route(sender, receiver), Both(sender, receiver)
         return blame.about in (route, both, Both(receiver, sender))
     touched = (sender in blame.nodes) + (receiver in blame.nodes)
-    # Two nodes on the same side of a link do not need it.
+    # Two nodes on the same side of a link do not use it.
     return touched >= 1 if blame.kind == "switch" else touched == 1
 
 
@@ -266,7 +266,7 @@ def _finding_of(blame: Blame) -> Finding:
 
 
 def _place(finding: Finding) -> tuple[str, object, bool]:
-    """Return code, subject and metric: a node may be slow by both metrics."""
+    """Return code, subject and metric: a node may be slow in both metrics."""
     return finding.code, finding.about, "value_ns" in finding.evidence
 
 
@@ -351,10 +351,10 @@ def _decided(
 def _without_shared(
     findings: Sequence[Finding], located: Sequence[Located], fabric: Fabric | None
 ) -> list[Finding]:
-    """Remove findings about slow directions on kinds of path that are slower by design.
+    """Remove findings about slow directions on types of path that are slower by design.
 
     On such a path, many flows share a link, and one direction may share it with more flows than the
-    other. The finding about its tier says what the path delivers.
+    other. The finding about the tier reports the goodput of these paths.
     """
     ways = [_slow_routes(finding) for finding in findings]
     routes = [route for slow in ways for route in slow]
@@ -380,7 +380,7 @@ def _slow_routes(finding: Finding) -> list[Route]:
 
 
 def _advised(findings: Iterable[Finding], blames: Iterable[Blame]) -> list[Finding]:
-    """Replace the advice with the fix of the likeliest cause."""
+    """Replace the advice with the fix for the likeliest cause."""
     fixes = {key_of(blame): fix for blame in blames if (fix := advice_of(blame.causes))}
     return [
         msgspec.structs.replace(

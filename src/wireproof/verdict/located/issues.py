@@ -1,7 +1,5 @@
-"""Turn the conclusions of one sweep into issues. Pure.
-
-Culprits, nodes without samples, slowdowns that would go unnoticed, and slow paths that are not
-faults.
+"""Turn the conclusions of one sweep into issues: culprits, nodes without samples, slowdowns that
+would go unnoticed, and slow paths that are not faults. Pure.
 """
 
 import math
@@ -81,7 +79,8 @@ def _shared_by(blame: Blame, finding: Finding, bytes_per_s: float) -> Blame:
 
 
 def cause_sentence(causes: Sequence[Cause]) -> str:
-    """Name the likeliest sufficient cause; without one, say so and name the first other cause."""
+    """Return a sentence with the likeliest sufficient cause; if there is none, with the first other
+    cause."""
     enough = [cause for cause in causes if cause.explains]
     if enough:
         first = enough[0]
@@ -154,10 +153,7 @@ def located_issues(located: Located) -> list[Issue]:
                 "nothing-screened",
                 "inconclusive",
                 Whole(located.metric),
-                (
-                    f"no sample of {_WHAT[located.metric]}: it is unknown whether any node is "
-                    "slow or good"
-                ),
+                (f"no sample of {_WHAT[located.metric]}: it is unknown whether any node is slow"),
             ),
         ]
     issues = [blame_issue(blame) for blame in located.blames]
@@ -175,7 +171,7 @@ def key_of(blame: Blame) -> tuple[str, Subject | None]:
 
 
 def _subject(blame: Blame) -> Subject:
-    """Return what is blamed, in the direction in which it is slow."""
+    """Return the culprit, in the direction in which it is slow."""
     about = blame.about
     if isinstance(about, Node) and blame.direction:
         return Port(about.name, blame.direction)
@@ -198,8 +194,8 @@ def blame_sentence(blame: Blame) -> str:
         else "not confirmed alone"
     )
     return (
-        f"{_who(blame)} {verb} {value} where {expected} is expected, {_share(blame.slowdown)} "
-        f"{more} "
+        f"{_who(blame)} {verb} {value} instead of the expected {expected}, "
+        f"{_share(blame.slowdown)} {more} "
         f"(95 % interval {_share(low)} to {_share(high)}; confidence {_sure(blame.confidence)}; "
         f"{sure})"
     )
@@ -223,7 +219,7 @@ def _share(share: float) -> str:
 
 
 def _sure(confidence: float) -> str:
-    """Never 1: an estimate is not certain."""
+    """Return the confidence as text, never as 1, because an estimate is not certain."""
     if not math.isfinite(confidence):
         return "unknown"
     return "above 0.999" if confidence > 0.999 else f"{max(0.0, confidence):.3g}"
@@ -284,7 +280,8 @@ def _missing(located: Located) -> list[Issue]:
             for node, reason in sorted(located.missing.items())
         ]
     reasons = gathered(
-        (reason or "no reason was seen", node) for node, reason in sorted(located.missing.items())
+        (reason or "the reason is unknown", node)
+        for node, reason in sorted(located.missing.items())
     )
     return [
         Issue(
@@ -299,14 +296,16 @@ def _missing(located: Located) -> list[Issue]:
 
 
 def _unsampled(node: str, reason: str) -> str:
-    """Avoid repeating "no sample" if the reason already says so."""
+    """Return a sentence about a node without samples; do not repeat "no sample" if the reason
+    contains it."""
     if reason.startswith("no sample"):
         return f"{node} has {reason}"
-    return f"{node} has no sample: {reason or 'no reason was seen'}"
+    return f"{node} has no sample: {reason or 'the reason is unknown'}"
 
 
 def _blind(located: Located) -> list[Issue]:
-    """A missing culprit proves something only if a fault would have been detected."""
+    """Report slowdowns that the sweep may miss: the absence of culprits proves something only if a
+    fault would have been detected."""
     if located.detectable <= ABOUT * located.practical:
         return []
     # NaN also arrives here: unknown does not count as good.
@@ -337,7 +336,7 @@ def _blind(located: Located) -> list[Issue]:
 
 
 def _innocent(located: Located) -> list[Issue]:
-    """Return issues about what is not a fault: contention, tiers, cleared suspects."""
+    """Return issues that are not faults: contention, tiers, cleared suspects."""
     issues = [
         Issue("contention", "note", case.about or Whole(case.subject), case.sentence)
         for case in located.contention
@@ -349,10 +348,9 @@ def _innocent(located: Located) -> list[Issue]:
                     "tier-oversubscribed",
                     "note",
                     Whole(tier.name),
-                    f"paths of the kind '{tier.name}' are {tier.oversubscription:.2g} times slower "
-                    "than the best kind "
-                    f"({tier.samples} samples): a property of the fabric, not a fault; "
-                    f"{_quantity(located, tier.median)} is expected there if all use them",
+                    f"paths of type '{tier.name}' are {tier.oversubscription:.2g} times slower "
+                    f"than the best type ({tier.samples} samples): a property of the fabric, not a "
+                    f"fault; {_quantity(located, tier.median)} is expected there under full load",
                     {
                         "oversubscription": tier.oversubscription,
                         "samples": tier.samples,
@@ -366,7 +364,7 @@ def _innocent(located: Located) -> list[Issue]:
             "suspect-cleared",
             "note",
             suspect,
-            f"{suspect} was a suspect of the screen, but is good when measured alone",
+            f"{suspect} was a suspect of the screen, but is not slow when measured alone",
         )
         for suspect in located.acquitted
     ]

@@ -1,8 +1,6 @@
-"""Slow pairs: clear those that are slow only among others, or on a path that is slower by design,
-and name the settings that may be the cause of the others. Pure.
-
-Only a pair that is on the wire and accused of nothing but being slow can be cleared, and only by a
-measurement.
+"""Slow pairs: clear pairs that are slow only under load from other pairs, or on a path that is
+slower by design, and report settings that may slow down the remaining pairs. Pure. A pair can be
+cleared only by a measurement, and only if it is on the wire and slowness is its only problem.
 """
 
 import math
@@ -85,12 +83,12 @@ def harmless(
     min_efficiency: float,
     fabric: Fabric | None = None,
 ) -> dict[int, PairVerdict]:
-    """Return the verdicts that lose their failure: id of a pair's verdict -> the verdict without
+    """Return the verdicts whose failure is lifted: id of a pair's verdict -> the verdict without
     the failure.
 
     Contention: the pair reaches ``min_efficiency`` of its limit alone according to ``located``, or
-    everything that its cleared end measured alone passes. Tier: ``fabric`` puts the pair on a kind
-    of path that is slower by design, the pair is no slower than that kind, and the best kind
+    all results of its cleared end alone pass. Tier: according to ``fabric``, the pair uses a type
+    of path that is slower by design, the pair is no slower than that type, and the best type
     reaches ``min_efficiency``.
     """
     accused = [pair for pair in judgement.pairs if _only_slow(pair)]
@@ -113,7 +111,7 @@ def harmless(
 
 
 def _best_alone(located: Sequence[Located]) -> dict[Subject | None, float]:
-    """Return the goodput alone of everything that was slow among others."""
+    """Return the goodput when measured alone of each subject that was slow under load."""
     return {
         contention.about: contention.alone
         for sweep in located
@@ -125,9 +123,7 @@ def _best_alone(located: Sequence[Located]) -> dict[Subject | None, float]:
 def by_design(
     routes: Sequence[Route], located: Sequence[Located], fabric: Fabric | None
 ) -> list[Tier | None]:
-    """Return each route's kind of path if that is slower by design than the best kind, else
-    None.
-    """
+    """Return each route's type of path if it is slower by design than the best type, else None."""
     sweep = next((sweep for sweep in located if sweep.metric == "goodput"), None)
     if sweep is None or fabric is None or not routes:
         return [None] * len(routes)
@@ -151,7 +147,7 @@ def _tier_medians(
     min_efficiency: float,
     fabric: Fabric | None,
 ) -> list[float | None]:
-    """Return for each pair the lowest goodput that its kind of path excuses, or None if it excuses
+    """Return for each pair the lowest goodput that its type of path excuses, or None if it excuses
     none.
     """
     routes = [pair.route for pair in pairs]
@@ -178,7 +174,7 @@ def _usual_share(tier: Tier, located: Located) -> float:
 
 def _tier_names(routes: Sequence[Route], fabric: Fabric) -> list[str]:
     nodes = tuple(dict.fromkeys(host for route in routes for host in (route.origin, route.target)))
-    # Include every node of the fabric, so that the kinds get the same names as in the whole screen.
+    # Include every node of the fabric, so that the types get the same names as in the whole screen.
     nodes = tuple(dict.fromkeys([*nodes, *(place.node for place in fabric.attachments)]))
     index = {name: number for number, name in enumerate(nodes)}
     nothing = np.zeros(len(routes), dtype=np.float64)
@@ -195,15 +191,15 @@ def _tier_names(routes: Sequence[Route], fabric: Fabric) -> list[str]:
     return [names[tier] for tier in number.tolist()]
 
 
-# --- Settings as causes of shortfalls without a culprit: settings of the ends, or settings that are
-# wrong on all hosts.
+# --- Settings that may cause shortfalls without a culprit: settings of the ends, or settings that
+# are wrong on all hosts.
 
 
 _ALL = 0.75
 """Share of routes that must fall short before settings common to all hosts are suspected."""
 _MOST = 5
 _MOST_FINDINGS = 1000
-"""Limit: the findings of all routes of hundreds of hosts would say the same."""
+"""Limit, because the findings of all routes of hundreds of hosts would be alike."""
 _TWO = 2
 _Ends = tuple[tuple[str, Direction], ...]
 
@@ -274,8 +270,8 @@ class _View:
         return _with_causes(finding, causes) if causes else finding
 
     def _suspects(self, short: Shortfall) -> list[tuple[Wrong, Direction]]:
-        """Return settings in which an end differs from the others, and settings wrong on all
-        hosts.
+        """Return the settings of the ends that differ from other hosts', and the settings that are
+        wrong on all hosts.
         """
         if len(self.wrong.hosts) > _TWO:
             suspects = [

@@ -1,8 +1,6 @@
-"""Answer the questions that ``check`` asks about its own runs and ``prove`` about other commands.
-Pure.
-
-Each is answered once, from the readings of a ledger. The callers decide how much is due and how
-certain it must be.
+"""The questions about a path that ``check`` asks about its runs and ``prove`` about other commands.
+Pure. Each function answers one question from the readings of a ledger. The callers decide how many
+bytes are due and how certain the answer must be.
 """
 
 import math
@@ -47,8 +45,8 @@ _FEWEST_PACKETS = 500  # fewer messages than this cannot be distinguished from o
 
 
 def sharing(ends: Iterable[tuple[AbstractSet[Identity], T]]) -> list[list[T]]:
-    """Group ends that state an identity in common, directly or through a third; an end without one
-    is alone.
+    """Group ends that share an identity, directly or through a third end; an end without an
+    identity is alone.
     """
     groups: list[tuple[set[Identity], list[T]]] = []
     for stated, one in ends:
@@ -96,11 +94,9 @@ def one_adapter(ends: Sequence[AbstractSet[Identity]]) -> bool | None:
 def inside_adapter(
     level: str | None, ends: Sequence[AbstractSet[Identity]], masked: Iterable[bool]
 ) -> bool:
-    """Return whether the adapter's own switch may have carried bytes that no physical port's
-    counter shows.
-
-    This is so if two of ``ends`` are functions of one adapter, or if a register stands at 0 and
-    nothing shows whose functions the ends are.
+    """Return whether the adapter's internal switch may have carried bytes that no physical port's
+    counter shows. This is possible if two of ``ends`` are functions of one adapter, or if a port
+    register reads 0 and the adapter of the ends is unknown.
     """
     if level == "wire":
         return False
@@ -109,10 +105,8 @@ def inside_adapter(
 
 
 def is_masked(ledger: Ledger, name: str) -> bool:
-    """Return whether a register of a physical port at ``name`` stands at 0 although the port is in
-    use.
-
-    A host without permission to read the register looks like a port that sent all bytes back
+    """Return whether a register of a physical port at ``name`` reads 0 although the port is in use.
+    A host without permission to read the register looks like a port that returned all bytes
     internally.
     """
     ports = _upright(ledger, name)
@@ -137,7 +131,8 @@ def refresh_ms(ledger: Ledger, name: str) -> float:
 def busiest(
     ledger: Ledger, directions: Iterable[Direction], claimed: str = ""
 ) -> tuple[str, Crossed | None]:
-    """Return the claimed port, or the busiest way out, with its traffic in the busier direction.
+    """Return the claimed port, or the busiest egress port, with its traffic in the busier
+    direction.
 
     The name is "" if there is neither.
     """
@@ -152,7 +147,7 @@ def busiest(
 
 
 def looped(ledger: Ledger, direction: Direction) -> dict[str, Crossed]:
-    """Return what crossed each loopback interface."""
+    """Return the traffic of each loopback interface."""
     return {
         name: crossed_at(ledger, name, direction)
         for name, port in ledger.ports.items()
@@ -161,7 +156,8 @@ def looped(ledger: Ledger, direction: Direction) -> dict[str, Crossed]:
 
 
 def is_on_air(ledger: Ledger, name: str) -> bool:
-    """Return whether a port is a Wi-Fi interface, or one below it carried a part of its bytes."""
+    """Return whether a port is a Wi-Fi interface, or a Wi-Fi interface below it carried part of its
+    bytes."""
     below = (port.nic for port in _upright(ledger, name))
     radios = [nic.name for nic in below if is_radio(nic)]
     for way in DIRECTIONS:
@@ -186,8 +182,8 @@ def _is_unplaced(nic: Nic) -> bool:
 
 
 def apart(ledger: Ledger, ways: Mapping[str, Crossed]) -> dict[str, Crossed]:
-    """Return the ways out that share no byte: if the ports below virtual ports are hidden, the real
-    ports or a single virtual port, whichever counted more.
+    """Return egress ports that count no byte twice: if the ports below virtual ports are hidden,
+    either the real ports or a single virtual port, whichever counted more.
     """
     hidden = [name for name in ways if _is_unplaced(ledger.ports[name].nic)]
     groups = [{name: ways[name]} for name in hidden]
@@ -196,7 +192,7 @@ def apart(ledger: Ledger, ways: Mapping[str, Crossed]) -> dict[str, Crossed]:
 
 
 def uncounted(ledger: Ledger, around: Mapping[str, Crossed]) -> str:
-    """Return a port of an adapter that may have carried bytes which no counter shows, or ""."""
+    """Return a port of an adapter that may have carried bytes that no counter shows, or ""."""
     blind = (name for name, one in around.items() if not one.complete or one.bytes is None)
     return next((one for one in blind if any(map(is_real, _upright(ledger, one)))), "")
 
@@ -205,8 +201,8 @@ def uncounted(ledger: Ledger, around: Mapping[str, Crossed]) -> str:
 
 
 def turned_round(inside: float | None, seen: float, need: float, most: float) -> bool:
-    """Return whether the adapter's switch counted ``most`` bytes or more and the port under half of
-    ``need``.
+    """Return whether the adapter's switch counted at least ``most`` bytes and the port less than
+    half of ``need``.
     """
     return inside is not None and inside >= most and seen < _HALF * need
 
@@ -217,8 +213,8 @@ def may_have_wrapped(
     """Return whether a counter that wraps after ``wrap`` bytes may show ``seen`` although between
     ``least`` and ``most`` bytes crossed.
 
-    ``packets``: those that crossed; None: not counted. Too few packets cannot have carried
-    ``least`` bytes.
+    ``packets``: number of packets that crossed; None: not counted. Too few packets cannot have
+    carried ``least`` bytes.
     """
     if packets is not None:
         most = min(most, packets * _LARGEST_PACKET)
@@ -228,7 +224,7 @@ def may_have_wrapped(
 def lacks_packets(
     seen: float | None, due: float | None, share: float, fewest: float = _FEWEST_PACKETS
 ) -> bool:
-    """Return whether fewer packets crossed than messages that cannot be merged.
+    """Return whether fewer packets crossed than there were messages that cannot be merged.
 
     False if nothing counts packets, or if there are fewer messages than ``fewest``.
     """
@@ -245,7 +241,7 @@ def could_carry(
 
 
 def mostly(by: Mapping[Carrier, float], need: float) -> Carrier | None:
-    """Return what carried ``need`` bytes, by the bytes counted per carrier; None if that is
+    """Return the carrier of ``need`` bytes, by the bytes counted per carrier; None if that is
     unclear.
     """
     kernel, rdma = by.get("kernel"), by.get("rdma", by.get("psm"))
@@ -260,10 +256,8 @@ def mostly(by: Mapping[Carrier, float], need: float) -> Carrier | None:
 def other_protocol(
     link: LinkClaim, by: Mapping[Carrier, float], need: float, where: str
 ) -> tuple[str, Severity, str] | None:
-    """Return code, severity and sentence if the bytes at ``where`` used another protocol than the
-    link's.
-
-    None if they used the link's protocol, or if nothing shows it.
+    """Return code, severity and sentence if the bytes at ``where`` used a protocol other than the
+    link's. None if they used the link's protocol or the protocol is unknown.
     """
     carrier = mostly(by, need)
     kernel, rdma = volume(by.get("kernel", 0.0)), volume(by.get("rdma", by.get("psm", 0.0)))
@@ -277,7 +271,7 @@ def other_protocol(
     return None
 
 
-# --- the share due to each rail, and whether the rails carried it
+# --- the expected share of each rail, and whether the rails carried it
 
 
 def due_shares(link: LinkClaim | None, count: int) -> list[float]:

@@ -2,9 +2,9 @@
 
 Pure.
 
-A port's counters see everything that crosses. Bytes beyond the payload with its headers, and bytes
-in the quiet windows right before and after a point, belong to another job or a second check. A
-shortfall that such traffic can explain is not a proven fault.
+A port's counters include all traffic. Bytes beyond the payload and its headers, and bytes in the
+quiet windows right before and after a point, belong to another job or another check. A shortfall
+that such traffic can explain is not a proven fault.
 """
 
 import math
@@ -28,7 +28,7 @@ from wireproof.verdict.path.late import OPPOSITE, explained
 from wireproof.verdict.path.proof import Witnessed
 
 _SURE_SHARE = 0.04  # share of all bytes that the port carried: smaller amounts may be headers
-_LOUD_SHARE = 0.20  # share of the attainable rate: this much disturbs, whatever the sum is
+_LOUD_SHARE = 0.20  # share of the attainable rate: this much traffic disturbs in any case
 _ACCOUNTS = 0.5  # share of the missing rate: streams that compete leave a part of the line idle
 _MOSTLY = 0.5  # share of the points of a slow result
 _MILD = 0.6  # share of the expectation: traffic on the way back never costs more than the rest
@@ -59,9 +59,9 @@ class _Seen:
 
 
 def explains(goodput: float, others: float, expected: float, *, back: bool = False) -> bool:
-    """Return whether other traffic accounts for what a goodput lacks (all in bytes/s).
+    """Return whether other traffic accounts for the missing goodput (all in bytes/s).
 
-    ``back``: it crosses the way of the acknowledgements only.
+    ``back``: it shares only the direction of the acknowledgements.
     """
     if back:
         return goodput >= _MILD * expected and others >= _LOUD_SHARE * expected
@@ -79,7 +79,7 @@ class Others:
         self.line = most or math.inf
 
     def look(self, point: PointRecord, seen: Witnessed) -> None:
-        """Record what crossed the ports of one point beyond its payload."""
+        """Record the traffic of the ports during one point beyond its payload."""
         readings = {reading.rank: reading for reading in point.witness}
         for (reader, claimed, direction), due in seen.dues.items():
             ledger = seen.ledgers.get(reader) if reader is not None else None
@@ -241,8 +241,8 @@ def _streams_of(pairs: Iterable[PairVerdict]) -> dict[Subject, list[PairVerdict]
 
 
 def crossed_places(subject: Subject | None) -> dict[Port, bool]:
-    """Map each port and direction where other traffic would matter to whether it carries only
-    acknowledgements: the origin's sending and the target's receiving first.
+    """Map each port and direction on the route to whether it carries only acknowledgements: the
+    origin's transmit and the target's receive side come first.
     """
     match subject:
         case Port():

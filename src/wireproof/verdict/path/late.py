@@ -1,14 +1,14 @@
 """Judge ports with late counters over the whole run instead of point by point. Pure.
 
 The engine reads once before the first point and once after the last, each time after every counter
-has settled. If it had to wait for that, a point whose bytes are missing may only not show them yet,
-whatever the catalogue says about the refresh. So the payload of all points together is compared
+has settled. If it had to wait for that, bytes that are missing at a point may just not be counted
+yet, whatever refresh delay the catalogue lists. So the payload of all points together is compared
 with the rise over the run. A point is proven by the sum if its payload exceeds everything that the
-port counted beyond the minimum due, and if the port rose as the points came due, by no more than
-these explain: after each point a counter shows at most what was due until then, and at least what
-was due one wait earlier. Other traffic that adds up to the run's payload rarely keeps to that. If
-it does, at every point and in both directions, no reader of these counters can tell it from the
-run's.
+port counted beyond the minimum due, and if the port's counter rose in step with the points, by no
+more than they explain: after each point it shows at most the bytes due until then, and at least the
+bytes due one wait earlier. Other traffic that adds up to the run's payload rarely meets these
+bounds. If it does, at every point and in both directions, these counters cannot distinguish it from
+the run's payload.
 """
 
 import dataclasses
@@ -31,7 +31,7 @@ _MOST = 1.12
 _SILENT = ("off-wire", "partly")
 _LOST = ("wrapped", "dark", "blind")
 
-# bytes per packet: Ethernet, IPv6, TCP with options; and the other traffic of a stream
+# bytes per packet: Ethernet, IPv6, TCP with options; and further traffic of a stream
 _HEADERS, _SPARE = 90.0, 0.02
 _SMALL_MTU = 900.0
 _ACKS = 0.05
@@ -42,7 +42,7 @@ OPPOSITE: dict[Direction, Direction] = {"tx": "rx", "rx": "tx"}
 def summed(
     ctx: Context, points: Sequence[PointRecord], witnessed: Sequence[Witnessed]
 ) -> list[PairProof]:
-    """Return the proofs of all pairs of all points in order, by the run's sum if counters are
+    """Return the proofs of all pairs of all points in order, based on the run's sum if counters are
     late.
     """
     waited = {total.rank for total in ctx.run.totals if total.settled_ns > 0}
@@ -104,7 +104,7 @@ class _Whole:
         }
 
     def may_be_late(self, proof: PairProof, seen: Witnessed) -> bool:
-        """Return whether an end that lacks bytes has counters that were waited for."""
+        """Return whether the engine waited for the counters of an end that lacks bytes."""
         return proof.code == _LATE or any(
             self._is_late(one, seen) or self._is_open(one, seen) for one in proof.sightings
         )
@@ -114,8 +114,8 @@ class _Whole:
         return self._made_up(one, seen) or self._unsettled(one, seen)
 
     def _unsettled(self, one: Sighting, seen: Witnessed) -> bool:
-        """Return whether another way out of the host is late without a wait, so it may have carried
-        the bytes.
+        """Return whether another egress port of the host has late counters without a wait, so that
+        it may have carried the bytes.
         """
         ledger = self.ledgers.get(seen.reader_of.get(one.rank, -1))
         if one.kind not in _SILENT or ledger is None:
@@ -138,7 +138,8 @@ class _Whole:
         return one.kind != "on-wire" or own < (1 - self.ctx.criteria.stray_share) * one.need
 
     def _count(self, seen: Witnessed) -> None:
-        """Add what one point's readings show at each place, and what they lack."""
+        """Add the bytes that one point's readings show at each place, and the bytes that they
+        lack."""
         others: dict[Place, float] = {}
         for one in (one for proof in seen.pairs for one in proof.sightings):
             place = self._place(one, seen)
@@ -153,10 +154,8 @@ class _Whole:
             self.shown[place] += count
 
     def _came_late(self, one: Sighting, place: Place) -> bool:
-        """Return whether the whole run counted enough more than the readings of its points to
-        account for this point.
-
-        Also true if a point showed more than its bytes.
+        """Return whether the count of the whole run exceeds the readings of its points by enough to
+        account for this point. Also true if a point showed more than its bytes.
         """
         if place[0] is None or place[0] not in self.ledgers or place not in self.dues:
             return False
@@ -169,15 +168,14 @@ class _Whole:
         return total - self.shown[place] > self.ctx.criteria.stray_share * one.need
 
     def _over_the_run(self, one: Sighting, place: Place) -> Sighting:
-        """Compare what was due at ``place`` over the run with all that it counted."""
+        """Compare the bytes due at ``place`` over the run with all that it counted."""
         ledger = self.ledgers[place[0] if place[0] is not None else one.rank]
         return look(ledger, one.rank, place[1], place[2], self.dues[place], self.ctx.criteria)
 
     def _made_up(self, one: Sighting, seen: Witnessed) -> bool:
-        """Return whether other points show, beside their own bytes, what this point lacks.
-
-        The bytes came late, even on a port whose counters count as live, or belong to another
-        job: a sum does not tell which.
+        """Return whether other points show, in addition to their own bytes, the bytes that this
+        point lacks. The bytes came late, even on a port whose counters count as live, or belong to
+        another job: a sum does not show which.
         """
         place = self._place(one, seen)
         if one.kind not in ("partly", "mixed", "off-wire") or place not in self.missing:
@@ -194,7 +192,8 @@ class _Whole:
         return 0 < lacking <= beside
 
     def _fell_short(self, one: Sighting) -> bool:
-        """Missing bytes may appear later; other traffic beyond all that was due is not late."""
+        """Return whether the end lacks bytes that may appear later; other traffic beyond all due
+        bytes is not late."""
         least = self.ctx.criteria.on_wire_min * one.need
         return _is_counted(one) and one.seen is not None and one.seen < least
 
@@ -205,7 +204,7 @@ class _Whole:
     def proof(self, pair: PairResult, late: PairProof, seen: Witnessed) -> PairProof:
         sightings = tuple(self._again(one, seen) for one in late.sightings)
         telling = {one.kind for one in sightings if one.kind != "small"}
-        if len(telling) > 1:  # over a run, another path must appear in all views or in none
+        if len(telling) > 1:  # over a run, all sightings must show another path, or none
             sightings = tuple(
                 _stale(one) if one.kind in ("wrong-path", "mixed") else one for one in sightings
             )
@@ -222,10 +221,8 @@ class _Whole:
         return self._by_sum(one, (reader, name, direction), due)
 
     def _keeps_pace(self, one: Sighting, place: Place, kind: str) -> bool:
-        """Return whether the port rose in both directions as the points came due, by no more than
-        they explain.
-
-        The other ports are included if they carried a part.
+        """Return whether the port's counter rose in both directions in step with the points, by no
+        more than they explain. The other ports are included if they carried a part.
         """
         reader, name, direction = place
         both = (place, (reader, name, OPPOSITE[direction]))
@@ -239,10 +236,8 @@ class _Whole:
         return self.paced[key]
 
     def _rose(self, one: Sighting, place: Place, *, alone: bool) -> bool:
-        """Return whether the port had shown what was due, and no more, after every point and over
-        the run.
-
-        ``alone``: the port without the others.
+        """Return whether the port showed the due bytes, and no more, after every point and over the
+        run. ``alone``: the port without the others.
         """
         total = next(total for total in self.ctx.run.totals if total.rank == place[0])
         most, ripe, least = 0.0, _Ripe(total.settled_ns), self.ctx.criteria.on_wire_min
@@ -276,7 +271,7 @@ class _Whole:
         if whole.kind != "on-wire" or whole.seen is None:
             return found
         if sum(whole.others.values()) > max(self.ctx.criteria.stray_share * due.need, STRAY_BYTES):
-            # a share of each point may have gone there, replaced by other traffic here
+            # part of each point may have used that port, with other traffic in its place here
             return _stale(found, one.remark)
         spare = max(0.0, whole.seen - due.need) + (1 - self.ctx.criteria.on_wire_min) * due.need
         return (
@@ -299,7 +294,7 @@ class _Whole:
 
 
 class _Ripe:
-    """Payload that was due so long ago that a counter must show it."""
+    """Payload that became due so long ago that a counter must show it."""
 
     def __init__(self, wait_ns: float) -> None:
         self.wait_ns, self.now_ns = wait_ns, 0.0
@@ -359,8 +354,8 @@ def _stale(one: Sighting, remark: str = "") -> Sighting:
 
 
 def _is_counted(one: Sighting) -> bool:
-    """Return False if nothing was read or no significant amount was due: waiting does not help
-    then.
+    """Return False if nothing was read or no significant amount was due: then waiting does not
+    help.
     """
     return one.kind != "small" and one.seen is not None
 

@@ -1,11 +1,9 @@
-"""Did the bytes use the wire?
-
-Compare the payload with the ledgers of both ends, per port and direction.
+"""Find out whether the bytes used the wire: compare the payload with the ledgers of both ends, per
+port and direction.
 
 Each end and direction is one sighting. ``need`` is the minimum that must have crossed: the payload,
-and for a ping-pong one header per message because its messages cannot be merged. The most that may
-be seen adds a header allowance per message and acknowledgements. All shares below are shares of
-``need``.
+and for a ping-pong one header per message because its messages cannot be merged. The maximum adds a
+header allowance per message and acknowledgements. All shares below are shares of ``need``.
 """
 
 import dataclasses
@@ -25,7 +23,7 @@ from wireproof.verdict.path.sight import Due, Sighting, blindly, look
 
 # bytes per message: Ethernet, IP, TCP, MPI envelope, delayed acknowledgement
 HEADER_ALLOWANCE = 300
-# a stream is acknowledged: 66 B for one or two segments, more for small RDMA packets
+# acknowledgements of a stream: 66 B for one or two segments, more for small RDMA packets
 _ACK_SHARE = 0.08
 CONTROL_BYTES = 262_144
 """Control traffic of wireproof itself during one point, bytes."""
@@ -55,8 +53,8 @@ Place = tuple[int | None, str, Direction]
 
 @dataclass(frozen=True, slots=True)
 class Witnessed:
-    """A point's ledgers by reader rank, the path of each of its pairs in order, and what was due at
-    each port.
+    """A point's ledgers by reader rank, the path of each of its pairs in order, and the bytes due
+    at each port.
     """
 
     ledgers: dict[int, Ledger]
@@ -101,7 +99,7 @@ class _Desk:
         return pair_proof(self.ctx, pair, sightings)
 
     def _one_reader(self, pair: PairResult) -> bool:
-        """Return whether one reading covers both ranks: their traffic passes no port."""
+        """Return whether one reading covers both ranks, so that their traffic passes no port."""
         return self.reader_of.get(pair.origin, -1) == self.reader_of.get(pair.target, -2)
 
     def _together(self, pair: PairResult) -> bool:
@@ -109,7 +107,8 @@ class _Desk:
         return same is True or (self._one_reader(pair) and same is not False)
 
     def _on_one_machine(self, pair: PairResult) -> PairProof:
-        """No counter can prove a wire here; the counters only tell shared memory from loopback.
+        """Return the proof for two ranks on one machine. No counter can prove a wire here; the
+        counters only distinguish shared memory from loopback.
 
         Two machines with the same identity (cloned while running) are detected by two separate
         readings that both saw the bytes cross.
@@ -142,7 +141,7 @@ class _Desk:
         return look(ledger, rank, name, direction, due, self.ctx.criteria)
 
     def _due(self, rank: int, direction: Direction) -> Due:
-        """Return what is due at the claimed port of the rank's namespace for all pairs of the
+        """Return the bytes due at the claimed port of the rank's namespace for all pairs of the
         point.
         """
         reader, nic = self.reader_of.get(rank), self.ctx.claimed_nic(rank)
@@ -160,7 +159,7 @@ class _Desk:
         return self.known[key]
 
     def _ends(self, reader: int | None) -> Sequence[tuple[PairResult, int]]:
-        """Return the pairs of the point with the end of each that one reading covers."""
+        """Return the pairs of the point, each with the end that one reading covers."""
         return self.ends.get(reader, ()) if reader is not None else ()
 
     def _name(self, rank: int) -> str:
@@ -254,7 +253,7 @@ _UNKNOWN: tuple[tuple[str, str], ...] = (
 
 
 def conclude(sightings: tuple[Sighting, ...], believed_remote: bool | None) -> tuple[Proof, str]:
-    """Return the proof and the code of what is wrong ("" if nothing is): the worst sighting
+    """Return the proof and the code of the problem ("" if there is none): the worst sighting
     decides.
     """
     telling = [s for s in sightings if s.kind != "small"]

@@ -1,5 +1,5 @@
-"""Compare what carried the bytes, according to the ledger, with the claim, derive the link, and
-write the sentences about the path that quote what the counters saw. Pure.
+"""Compare the carrier of the bytes, according to the ledger, with the claim, derive the link, and
+write the sentences about the path, with the bytes that the counters show. Pure.
 """
 
 from collections import Counter
@@ -26,14 +26,14 @@ from wireproof.verdict.path.sight import Sighting
 
 
 def carrier_of(sighting: Sighting) -> Carrier | None:
-    """Return what carried the payload past this port; None if counters do not tell or several
-    did.
+    """Return the carrier of the payload at this port; None if the counters do not show it or there
+    were several.
     """
     return mostly(dict(sighting.by), sighting.need)
 
 
 def _carriers(proofs: Iterable[PairProof]) -> Counter[Carrier]:
-    """Return bytes by carrier, over everything that was seen to cross."""
+    """Return bytes by carrier, over all counted traffic."""
     by_carrier: Counter[Carrier] = Counter()
     for proof in proofs:
         for sighting in proof.sightings:
@@ -44,8 +44,8 @@ def _carriers(proofs: Iterable[PairProof]) -> Counter[Carrier]:
 
 
 def observed_link(ctx: Context, proofs: Iterable[PairProof]) -> LinkClaim | None:
-    """Return the link to judge by: the claimed link as the traffic uses it; without a claim, what
-    ports state.
+    """Return the link to judge by: the claimed link as the traffic uses it; without a claim, the
+    link that the ports report.
 
     None if neither is known.
     """
@@ -59,7 +59,7 @@ def observed_link(ctx: Context, proofs: Iterable[PairProof]) -> LinkClaim | None
 
 
 def _stated_link(ctx: Context, carrier: Carrier | None) -> LinkClaim | None:
-    """Return the slowest link that the claimed ports state; None if one of them states none."""
+    """Return the slowest link that the claimed ports report; None if one of them reports none."""
     links = []
     for rank in sorted(ctx.claims):
         nic, host = ctx.claimed_nic(rank), ctx.hosts.get(rank)
@@ -88,7 +88,8 @@ def _as_rdma(link: LinkClaim) -> LinkClaim:
 def carrier_issues(
     ctx: Context, point: PointRecord, pair: PairResult, proof: PairProof
 ) -> list[Issue]:
-    """Report that the claimed port carried the payload by another protocol than claimed."""
+    """Report that the claimed port carried the payload with a protocol other than the claimed
+    one."""
     claimed = ctx.claimed_link
     busiest = max(proof.sightings, key=lambda sighting: sighting.need, default=None)
     if claimed is None or busiest is None or busiest.need < ctx.criteria.min_payload_bytes:
@@ -146,20 +147,20 @@ def _deciding(ctx: Context, point: PointRecord, pair: PairResult, proof: PairPro
 
 _SENTENCES = {
     "shared-memory-suspected": "both ranks are on one machine: memory was measured, not a wire",
-    "nolocal-shm": "the library took the ranks for remote, yet the bytes never left the machine",
+    "nolocal-shm": "the library treated the ranks as remote, but the bytes never left the machine",
     "off-wire": "no port carried the rest",
     "loopback": "the loopback interface carried it",
     "wrong-path": "it went through {others}",
     "striped": "the rest went through {others}",
     "partly-off-wire": "no port carried the rest",
-    "ends-disagree": "the counters of one end saw it, those of the other end did not",
+    "ends-disagree": "the counters of one end show it, those of the other end do not",
     "inside-adapter": "the adapter returned it internally: nothing left the physical port",
     "same-adapter": (
         "both ports are functions of one adapter, and no counter of its physical port shows "
         "that the traffic left"
     ),
     "identity-shared": (
-        "both hosts have the same identity, and a port of each saw it: wireproof cannot "
+        "both hosts have the same identity, and a port of each counted it: wireproof cannot "
         "distinguish them"
     ),
     "unproven-no-counters": (
@@ -170,7 +171,7 @@ _SENTENCES = {
         "another port may have carried it without counting it{remark}, so the path is not proven"
     ),
     "counters-late": (
-        "the port's counters are refreshed too late for one point{remark}, so the path is not "
+        "the port's counters are refreshed too rarely for one point{remark}, so the path is not "
         "proven"
     ),
     "points-disagree": (
@@ -233,7 +234,7 @@ def _others(sightings: tuple[Sighting, ...]) -> str:
 def _line(ctx: Context, sighting: Sighting) -> str:
     seen = "unreadable" if sighting.seen is None else volume(sighting.seen)
     who = f"{ctx.name(sighting.rank)} {sighting.nic or '(no NIC claimed)'} {sighting.direction}"
-    return f"{who}: needed {volume(sighting.need)}, saw {seen}; others {_others((sighting,))}"
+    return f"{who}: needed {volume(sighting.need)}, counted {seen}; others {_others((sighting,))}"
 
 
 def _shared(ctx: Context, pair: PairResult) -> int | None:

@@ -17,12 +17,11 @@ OnRoute = tuple[tuple[str, str], int, PairProof]
 
 @dataclass
 class _TwoHosts:
-    """What all points of two hosts show together.
-
-    ``crossed``: sizes that crossed. ``lost``: the most that was due at a point whose bytes did not
-    cross; ``vanished``: at a point that no port carried; ``elsewhere``: at a point that another
-    port carried. ``disagree``: the ends of some point disagree. ``blurred``: the most that was due
-    at a point whose bytes could not be distinguished from other traffic, with the reason ``why``.
+    """The combined result of all points of two hosts. ``crossed``: sizes that crossed. ``lost``:
+    the largest number of bytes due at a point whose bytes did not cross; ``vanished``: at a point
+    that no port carried; ``elsewhere``: at a point that another port carried. ``disagree``: the
+    ends of some point disagree. ``blurred``: the largest number of bytes due at a point whose bytes
+    could not be distinguished from other traffic, with the reason ``why``.
     """
 
     crossed: list[int] = field(default_factory=list)
@@ -50,11 +49,11 @@ class _TwoHosts:
 def settle(proofs: Sequence[OnRoute]) -> list[PairProof]:
     """Let the certain points of a route decide the uncertain ones.
 
-    A launcher's megabyte on the management port looks like the payload of a short ping-pong. If the
-    route's largest point shows that no port carried it, such a point went the same way. If another
-    port could have carried a point, it used the claimed port if its neighbours did: a point of its
-    size or smaller, and one of its size or larger. A point is no more certain to have crossed than
-    a larger point between the same hosts that did not.
+    A launcher's megabyte on the management port looks like the payload of a short ping-pong. If no
+    port carried the route's largest point, a short point used the same path. A point that another
+    port could have carried used the claimed port if its neighbours did: a point of the same or a
+    smaller size, and a point of the same or a larger size. If a larger point between the same hosts
+    did not cross, a smaller point is not proven either.
     """
     largest: dict[tuple[str, str], PairProof] = {}
     hosts: dict[frozenset[str], _TwoHosts] = {}
@@ -75,7 +74,8 @@ def _held_back(proof: PairProof, hosts: _TwoHosts) -> PairProof:
     """Withdraw a proof that other points of the same hosts contradict.
 
     Other traffic may replace bytes missing on the claimed port, but not at every point. If another
-    port carried a larger point but shows nothing for this one, this one's bytes have not vanished.
+    port carried a larger point but shows nothing for this point, the bytes of this point have not
+    vanished.
     """
     crossed, elsewhere = proof.proof == "on-wire", proof.proof == "wrong-path"
     due = proof.expected or 0
@@ -92,8 +92,8 @@ def _held_back(proof: PairProof, hosts: _TwoHosts) -> PairProof:
 
 
 def _between(proof: PairProof, size: int, hosts: _TwoHosts) -> PairProof:
-    """A library chooses the path by size: if smaller and larger sizes cross, the sizes between them
-    do too.
+    """Prove a point between smaller and larger sizes that cross, because a library chooses the path
+    by size.
     """
     if proof.code != "rival-port" or hosts.lost >= 0 or not hosts.crossed:
         return proof
@@ -104,9 +104,10 @@ def _between(proof: PairProof, size: int, hosts: _TwoHosts) -> PairProof:
 def _like(proof: PairProof, size: int, largest: PairProof) -> PairProof:
     if proof.proof == "wrong-path":
         return _like_elsewhere(proof, size, largest)
-    # Our result frames may look like a few kB of payload that took another path.
+    # wireproof's result frames may look like a few kB of payload that took another path.
     few = (proof.expected or 0) < CONTROL_BYTES
-    # Short messages are mostly headers of unknown size: half of the messages may look like all.
+    # Short messages are mostly headers of unknown size, so half of the messages may look like all
+    # of them.
     headers = size < _HEADERS_RULE and any(one.packets is None for one in proof.sightings)
     lost = largest.proof in ("off-wire", "wrong-path", "mixed")
     if proof.proof == "on-wire" and ((few and largest.proof != "on-wire") or (headers and lost)):

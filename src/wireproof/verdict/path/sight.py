@@ -1,9 +1,9 @@
-"""Compare what had to cross a port, at one end in one direction, with what the ledger counted.
+"""Compare the bytes due at a port, at one end in one direction, with the ledger's count.
 
 Pure.
 
-The claim only selects the port. The counters of this port and of every other port were read into
-the ledger before.
+The claim only selects the port. The ledger already contains the counters of this port and of every
+other port.
 """
 
 import math
@@ -39,19 +39,19 @@ from wireproof.verdict.path import (
 )
 
 _LOUD_BACKGROUND = 0.2
-_ELSEWHERE = 0.5  # share of the payload on other ports that makes them its carriers
+_ELSEWHERE = 0.5  # share of the payload above which other ports count as its path
 STRAY_BYTES = 8_000_000  # smaller amounts belong to a launcher or a login, not to the payload
 _IDLE_CHATTER = 4096.0  # bytes that an idle port moves during a point: neighbour discovery, ARP
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """What must have crossed one port in one direction, in bytes.
+    """The bytes that must have crossed one port in one direction.
 
     ``own``: for this pair or group. ``need``: the minimum for all that share it. ``most``: the
-    most that these explain. ``control``: the part of ``most`` that is wireproof's control traffic.
-    ``packets``: minimum number of packets; None if messages may be merged. ``elsewhere``: port ->
-    the most that other claims explain there. ``payload``: ``need`` without any header.
+    maximum that these explain. ``control``: the part of ``most`` that is wireproof's control
+    traffic. ``packets``: minimum number of packets; None if messages may be merged. ``elsewhere``:
+    port -> the maximum that other claims explain there. ``payload``: ``need`` without any header.
     """
 
     own: float
@@ -67,11 +67,11 @@ class Due:
 class Sighting:
     """One end, one direction.
 
-    ``kind`` is on-wire, off-wire, loopback, wrong-path, mixed, partly, inside (turned round in the
+    ``kind`` is on-wire, off-wire, loopback, wrong-path, mixed, partly, inside (returned within the
     adapter), or why it is unknown: blind, dark (another port is blind), unknown (adapter), wrapped,
     stale, background, small. ``rival``: another port carried enough to have been the path.
     ``packets``: None if not counted. ``rails``: the bytes of each rail, if several NICs are
-    claimed. ``masked``: a register of the physical port never counted.
+    claimed. ``masked``: a register of the physical port always reads 0.
     """
 
     kind: str
@@ -95,7 +95,7 @@ class Sighting:
 
     @property
     def proves(self) -> bool:
-        """Whether this end saw the bytes cross."""
+        """True if this end shows that the bytes crossed."""
         return self.kind == "on-wire"
 
 
@@ -110,10 +110,9 @@ def blindly(
 def look(
     ledger: Ledger, rank: int, claimed: str, direction: Direction, due: Due, criteria: Criteria
 ) -> Sighting:
-    """Compare what is due with the claimed port of ``ledger``; without a claim (""), with the
-    busiest way out.
-
-    If its counters are late, what stands on it, as a VLAN, may show the bytes at once.
+    """Compare the due bytes with the claimed port of ``ledger``; without a claim (""), with the
+    busiest egress port. If its counters are late, a port stacked on it, such as a VLAN, may show
+    the bytes at once.
     """
     name = claimed or busiest(ledger, [direction])[0]
     if not name or name not in ledger.ports:
@@ -128,20 +127,20 @@ def look(
         again = (one.sighting() for one in seen)
         found = next((one for one in again if one.proves), found)
     if not claimed and due.need < STRAY_BYTES and found.kind in ("mixed", "wrong-path"):
-        # with this few bytes, the busiest port need not have carried them
+        # with so few bytes, the busiest port is not necessarily their path
         return replace(found, kind="background")
     return found
 
 
 def _late_ways(ledger: Ledger, direction: Direction) -> list[str]:
-    """Return the ways out whose counters are late, and the ports that stand on them."""
+    """Return the egress ports whose counters are late, and the ports that are stacked on them."""
     ways = everywhere(ledger, direction)
     late = {name for name, way in ways.items() if way.quality == "stale"}
     return [name for name in ledger.ports if late.intersection([name, *_beneath(ledger, name)])]
 
 
 def _beneath(ledger: Ledger, name: str) -> list[str]:
-    """Return the ports that a port stands on."""
+    """Return the ports below a port."""
     return beneath(name, {one: port.nic.lower for one, port in ledger.ports.items()})
 
 
@@ -179,8 +178,7 @@ class _PortSight:
         self.rival = any(self._could_carry(nic, one) for nic, one in apart.items())
 
     def _fresh(self, whole: Crossed) -> Crossed:
-        """Return the up-to-date counters of a port with late counters, if they show all that was
-        due.
+        """Return the up-to-date counters of a port with late counters, if they show all due bytes.
 
         Late counters may add bytes but never remove any.
         """
@@ -223,8 +221,8 @@ class _PortSight:
         )
 
     def _is_late_rest(self, nic: str, one: Crossed) -> bool:
-        """Return whether a port below the claimed one is late, so that what it shows beside the
-        claimed port's bytes may be those of an earlier point.
+        """Return whether a port below the claimed port is late, so that its bytes beyond the
+        claimed port's may belong to an earlier point.
         """
         return one.quality == "stale" and nic in _beneath(self.ledger, self.name)
 
@@ -275,7 +273,8 @@ class _PortSight:
         return self._shortage(self.here.bytes)
 
     def _least(self, here: Crossed) -> float:
-        """Return the minimum that a counter must show: only the payload if it may omit headers."""
+        """Return the minimum that a counter must show; without headers if the counter may omit
+        them."""
         payload = self.due.payload or 0.0
         telling = payload >= self.criteria.min_payload_bytes
         return payload if here.quality == "lower-bound" and telling else self.due.need
@@ -286,8 +285,8 @@ class _PortSight:
         return "wrong-path" if self.here.bytes is None and self._beside() else "blind"
 
     def _beside(self) -> bool:
-        """Return whether the kernel moved just this payload on other ports, and the claimed device
-        has no interface: those bytes cannot be its own.
+        """Return whether the kernel moved exactly this payload on other ports while the claimed
+        device has no interface, so that those bytes cannot be the device's.
         """
         family = family_of(self.ledger.ports[self.name].nic)
         kernel = sum(one.carried("kernel") or 0.0 for one in self.around.values())
@@ -303,8 +302,8 @@ class _PortSight:
         return (self.here.bytes or 0.0) <= self.due.most and not self.stray and not few
 
     def _shortage(self, seen: float) -> str:
-        """The claimed port saw too little: find where the payload went, or why the counter is not
-        reliable.
+        """Return where the payload went, or why the counter is not reliable, if the claimed port
+        counted too little.
         """
         need, here = self.due.need, self.here
         elsewhere = 0.0 if self._few_elsewhere() else sum(self.others.values()) / need
@@ -321,15 +320,16 @@ class _PortSight:
         return self._absent(_missing(seen / need, elsewhere, self.loop / need, quiet))
 
     def _halved(self, here: float, elsewhere: float, quiet: float) -> bool:
-        """Return whether this port and others account for all of it, even without uncounted bytes,
-        and no more.
+        """Return whether this port and others account for all of the payload, even without
+        uncounted bytes, and for no more.
         """
         if min(here, elsewhere) < quiet or here + elsewhere < self.criteria.on_wire_min:
             return False
         return (here + elsewhere) * self.due.need <= self.due.most
 
     def _absent(self, kind: str) -> str:
-        """Return what is missing here, unless an unread or unclear port may have carried it."""
+        """Return the kind of shortage, unless an unread or unclear port may have carried the
+        missing bytes."""
         if kind == "wrong-path":
             return self._by_another()
         if kind in ("off-wire", "partly"):
@@ -338,11 +338,9 @@ class _PortSight:
         return kind
 
     def _inside_the_host(self) -> bool:
-        """Return whether a virtual port with its other half in another namespace carried what is
-        missing.
-
-        Without an address, it leads into a container of this host as far as can be told, and
-        nothing shows what took the bytes there.
+        """Return whether a virtual port whose peer is in another namespace carried the missing
+        bytes. A port without an address most likely leads into a container of this host, and no
+        counter shows the path of the bytes there.
         """
         found = inside(self.ledger, self.direction, self.name).values()
         missing = self.criteria.on_wire_min * self.due.need - (self.here.bytes or 0.0)
@@ -355,17 +353,15 @@ class _PortSight:
         return "wrong-path" if sum(self.others.values()) <= self.due.most else "background"
 
     def _few_elsewhere(self) -> bool:
-        """Return whether the other ports count far fewer packets than messages, so they did not
-        carry it.
+        """Return whether the other ports count far fewer packets than there were messages, so that
+        they did not carry the payload.
         """
         counts = [one.packets for nic, one in self.around.items() if self.others[nic] > 0]
         seen = None if None in counts else sum(count or 0.0 for count in counts)
         return lacks_packets(seen, self.due.packets, _ELSEWHERE)
 
     def _masked(self) -> bool:
-        """Return whether the background subtracted at another port could be what is missing
-        here.
-        """
+        """Return whether the background subtracted at another port could be the missing bytes."""
         return any(
             one.background > 0
             and self._unexplained(nic, (one.bytes or 0.0) + one.background)
@@ -382,8 +378,8 @@ class _PortSight:
         return may_have_wrapped(self.here.wrap_bytes, seen, least, most, self.here.packets)
 
     def _beyond_control(self) -> bool:
-        """Return whether many small messages show by their headers, beyond what control traffic
-        explains.
+        """Return whether the headers of many small messages show in the count, beyond the control
+        traffic.
         """
         here, own = self.here, self.due.own
         if here.bytes is None or own <= 0 or here.background > _LOUD_BACKGROUND * here.bytes:
@@ -395,7 +391,7 @@ class _PortSight:
 
 
 def _missing(here: float, elsewhere: float, loop: float, quiet: float) -> str:
-    """All arguments are shares of the bytes needed."""
+    """Return the kind of shortage. All arguments are shares of the bytes needed."""
     if here < quiet:
         if loop >= _ELSEWHERE and loop > elsewhere:
             return "loopback"

@@ -35,7 +35,7 @@ from wireproof.verdict.pfc.pauses import (
 
 LIMITS = (
     "host counters only: drops in a switch show only as RDMA retransmissions",
-    "a pass is valid for this load only: more senders, or longer ones, may need more headroom",
+    "a pass is valid for this load only: more senders, or longer bursts, may need more headroom",
 )
 
 
@@ -61,8 +61,8 @@ def judge_pfc(
 ) -> PfcReport:
     """Judge a record.
 
-    ``readings``: those of the record. ``asked``: the priority; None: by the settings or by the
-    pauses seen. ``headroom``: what ports need, by speed (Gb/s) and MTU.
+    ``readings``: those of the record. ``asked``: the priority; None: chosen by the settings or the
+    pauses seen. ``headroom``: the headroom that ports need, by speed (Gb/s) and MTU.
     """
     choice = chosen(asked, record.settings, readings)
     pressure = pressure_of(readings, record.load)
@@ -81,7 +81,7 @@ def judge_pfc(
         findings=found,
         settings=record.settings,
         headroom=needed,
-        # counters that are refreshed late and that nothing waited for
+        # counters with late refresh that wireproof did not wait for
         limits=[*LIMITS, *sorted({one.late for one in readings if one.late})],
     )
 
@@ -135,8 +135,8 @@ def _verdict(
     choice: Chosen,
     pressure: Pressure,
 ) -> Verdict:
-    """A pass needs pressure, a pause that the switch sent and ended, and each condition shown on
-    some port.
+    """Return the verdict. A pass requires pressure, a pause that the switch sent and ended, and
+    each condition shown on at least one port.
 
     No condition may be unproven on any port.
     """
@@ -154,7 +154,8 @@ def _verdict(
 
 
 class Chosen(NamedTuple):
-    """``claimed``: the user or the settings name it; a priority that only paused proves nothing."""
+    """The priority. ``claimed``: the user or the settings name it; a priority that merely paused
+    proves nothing."""
 
     priority: int | None
     how: str
@@ -164,7 +165,7 @@ class Chosen(NamedTuple):
 def chosen(
     asked: int | None, settings: Sequence[PfcSettings], readings: Sequence[PfcReading]
 ) -> Chosen:
-    """Return the priority from the first source that names one."""
+    """Return the priority from the first source that has one."""
     if asked is not None:
         return Chosen(asked, "as asked", claimed=True)
     on = {tuple(one.lossless) for one in settings if one.lossless}
@@ -234,7 +235,8 @@ def _of_conditions(judged: Judged) -> Iterator[Finding]:
 
 
 def _headroom(judged: Judged) -> str:
-    """Return advice if packets dropped although pauses moved: how much headroom is needed."""
+    """Return advice on the headroom that is needed if packets were dropped although pauses
+    moved."""
     priority = judged.choice.priority
     if priority is None or not any(one.of(priority).paused for one in judged.readings):
         return ""
@@ -245,9 +247,9 @@ def _headroom(judged: Judged) -> str:
     ]
     shown = f" It needs {'; '.join(needs)}." if needs else ""
     return (
-        "Pauses moved and packets were lost all the same: the headroom is too small for this speed,"
-        f" MTU and cable, or a hop has no PFC.{shown} `wireproof plan pfc` computes it; compare"
-        " with what the switch has, on every hop."
+        "Pauses were sent, but packets were still lost: the headroom is too small for this speed,"
+        f" MTU and cable, or a hop has no PFC.{shown} `wireproof plan pfc` computes the headroom; "
+        "compare it with the switch configuration on every hop."
     )
 
 
@@ -283,14 +285,14 @@ def _of_load(judged: Judged) -> Iterator[Finding]:
         )
         yield made("pfc-load-failed", "inconclusive", said)
     if load.proof in ("off-wire", "wrong-path", "mixed"):
-        said = f"the load did not use the claimed port alone: its path is {load.proof}"
+        said = f"the load did not use only the claimed port: its path is {load.proof}"
         yield made("pfc-load-elsewhere", "inconclusive", said)
     if judged.readings and pressure.there is False:
         yield made("pfc-no-pressure", "inconclusive", _too_little(judged), advice=_more(judged))
 
 
 def _one_way(judged: Judged) -> Iterator[Finding]:
-    """Report pressure without any sign that the switch responded."""
+    """Report pressure to which the switch did not visibly respond."""
     priority = judged.choice.priority
     if priority is None or not judged.pressure.there:
         return

@@ -2,9 +2,9 @@
 
 Pure.
 
-What is not counted is unproven. Source: the PSM3 slides ("PFC is configured properly if and only
-if"): no drops; Xon and Xoff present. Added here: the priority, and link-level flow control, which
-IEEE 802.1Q excludes beside PFC.
+A condition without counters is unproven. Source: the PSM3 slides ("PFC is configured properly if
+and only if"): no drops; Xon and Xoff present. This module adds the priority, and link-level flow
+control, which IEEE 802.1Q does not allow together with PFC.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -46,7 +46,7 @@ class JudgedPort(NamedTuple):
 
     @property
     def own(self) -> PriorityReading:
-        """The pauses of the lossless priority, which is known."""
+        """The pauses of the lossless priority, which must be known."""
         return self.reading.of(self.lossless)
 
     @property
@@ -65,14 +65,14 @@ class JudgedPort(NamedTuple):
 
     @property
     def of_driver(self) -> str:
-        """A suffix for sentences that names the counters' driver family."""
+        """A suffix for sentences about the driver of the counters."""
         if self.reading.family:
             return f" ({self.reading.family})"
         return f": no counters of the driver {self.reading.driver or '(none)'} are known"
 
 
 class Said(NamedTuple):
-    """What a rule concludes about its condition; ``code``: the code of the finding."""
+    """The conclusion of a rule about its condition; ``code``: the code of the finding."""
 
     answer: Answer
     because: str
@@ -123,7 +123,7 @@ def _no_priority(port: JudgedPort) -> Iterator[Said]:
         )
 
 
-# --- Condition 1: no drops, sent or received.
+# --- Condition 1: no drops in either direction.
 
 
 def drops_of(reading: PfcReading, priority: int | None) -> list[Drop]:
@@ -171,16 +171,17 @@ def _drops_unread(port: JudgedPort) -> Iterator[Said]:
 
 
 def _in_the_switch(port: JudgedPort) -> Iterator[Said]:
-    """Hosts see drops in a switch only as retransmissions."""
+    """Judge drops in a switch, which hosts see only as retransmissions."""
     reading = port.reading
     if reading.lost and not reading.by_kernel:
         return
     if reading.resent is None:
-        because = "a drop in a switch would not show: no retransmission counter was read"
+        because = "drops in a switch would go unnoticed: no retransmission counter was read"
         yield Said("unproven", because + port.of_driver, _MISSING)
     elif reading.resent.moved:
         because = (
-            f"TCP sent segments again ({_amount(reading.resent)}): lost in a switch, or only late"
+            f"TCP retransmitted segments ({_amount(reading.resent)}): they were lost in a switch, "
+            "or only late"
         )
         yield Said("unproven", because, "pfc-lost", [reading.resent])
     yield from _unread([reading.resent])
@@ -196,7 +197,7 @@ def _none_dropped(port: JudgedPort) -> Iterator[Said]:
         if not any(one.direction == direction for one in proving):
             because = f"no counter shows packets dropped when {verb}"
             yield Said("unproven", because + port.of_driver, _MISSING)
-    because = "0 dropped, sent or received, by the host's own counters"
+    because = "the host's counters show 0 drops in both directions"
     yield Said("pass", because, "", [one.count for one in proving])
 
 
@@ -249,7 +250,8 @@ def _resumed(port: JudgedPort) -> Iterator[Said]:
 
 
 def _others_paused(port: JudgedPort) -> Iterator[Said]:
-    """Priorities that only count in unison with it (one traffic class) are left out."""
+    """Report pauses of other priorities, except those counted together with the lossless one (one
+    traffic class)."""
     others = [
         one
         for one in port.others
@@ -260,7 +262,7 @@ def _others_paused(port: JudgedPort) -> Iterator[Said]:
     ]
     if others:
         shown = ", ".join(str(one.priority) for one in others)
-        because = f"other priorities paused, too: {shown}; the lossless one is {port.priority}"
+        because = f"other priorities also paused: {shown}; the lossless priority is {port.priority}"
         counts = [count for one in others for count in _both(one)]
         yield Said("fail", because, "pfc-wrong-priority", counts)
 
@@ -320,12 +322,12 @@ def _others_quiet(port: JudgedPort) -> Iterator[Said]:
     if not port.claimed:
         because = (
             f"only priority {port.priority} paused; without --priority it is unknown whether "
-            "that is the right one"
+            "that is the right priority"
         )
         yield Said("unproven", because, "pfc-no-priority")
     if shares is not None:
         because = f"{shares[port.lossless]:.0%} of the traffic was in priority {port.priority}"
-        yield Said("pass", f"{because}; no other one paused", "", counts)
+        yield Said("pass", f"{because}; no other priority paused", "", counts)
     if port.own.paused:
         yield Said("pass", f"only priority {port.priority} paused", "", counts)
     yield Said(
@@ -373,7 +375,7 @@ CONDITIONS: Mapping[str, tuple[Rule, ...]] = {
 
 
 def _sent(pauses: Pauses) -> str:
-    """Return how much was paused: frames, or microseconds."""
+    """Return the amount of pauses: frames, or microseconds."""
     best = pauses.sent or pauses.paused_us
     if best is None or best.value is None:
         return "some"
@@ -382,7 +384,7 @@ def _sent(pauses: Pauses) -> str:
 
 
 def _amount(count: Count) -> str:
-    """``rx_discards_phy +12``."""
+    """Return the increase as text: ``rx_discards_phy +12``."""
     least = "at least " if count.least else ""
     rise = "unknown" if count.value is None else f"+{least}{count.value:,}"
     return f"{_leaf(count.counters)} {rise}"

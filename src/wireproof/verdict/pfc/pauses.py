@@ -1,4 +1,5 @@
-"""Find who pauses whom: slow receivers, pause storms, and pauses that spread to uninvolved hosts.
+"""Find the origin of pauses: slow receivers, pause storms, and pauses that spread to uninvolved
+hosts.
 
 Pure.
 """
@@ -18,7 +19,8 @@ from wireproof.verdict.issue import as_finding
 
 
 class Pressure(NamedTuple):
-    """``there``: None if the pauses could not be read. ``evidence``: sentences."""
+    """Whether there was pressure. ``there``: None if the pauses could not be read. ``evidence``:
+    sentences."""
 
     there: bool | None
     evidence: list[str]
@@ -27,7 +29,8 @@ class Pressure(NamedTuple):
 def pressure_of(readings: Sequence[PfcReading], load: PfcLoad) -> Pressure:
     """Return whether there was pressure: pauses or drops on any port show it.
 
-    The evidence includes the rate of the busiest receiver, which shows how close the load came.
+    The evidence includes the rate of the busiest receiver, which shows how close the load came to
+    line rate.
     """
     paused = [one for one in readings if _paused(one)]
     dropped = [one for one in readings if any(drop.count.moved for drop in one.drops)]
@@ -71,7 +74,7 @@ def _rate(readings: Sequence[PfcReading], load: PfcLoad) -> list[str]:
     if found is None:
         return []
     reading, share = found
-    senders = f"{load.senders} senders at once; " if load.senders else ""
+    senders = f"{load.senders} simultaneous senders; " if load.senders else ""
     when = "at its peak" if reading.rx_peak_bytes_per_s else "on average"
     return [
         f"{senders}{reading.nic} of {reading.host} received {share:.0%} of its line rate {when}"
@@ -131,7 +134,7 @@ def _value(count: Count | None) -> int | None:
 
 
 def matters(reading: PfcReading, rate: PauseRate) -> bool:
-    """Return whether the pauses can have cost anything: by duration, by frames per second, or by
+    """Return whether the pauses may have cost performance: by duration, by frames per second, or by
     number.
 
     Without a duration, each frame counts with the longest pause that it can request.
@@ -144,8 +147,8 @@ def matters(reading: PfcReading, rate: PauseRate) -> bool:
 
 
 def always_paused(reading: PfcReading, frames: int | None) -> bool:
-    """Return whether the sent pause frames can have stopped the link all the time, with under half
-    its load.
+    """Return whether the sent pause frames may have stopped the link all the time, at less than
+    half of its load.
     """
     speed, seconds = reading.speed_bits_per_s, reading.seconds
     if not speed or seconds <= 0 or frames is None or reading.rx_bytes is None:
@@ -203,7 +206,7 @@ _ONE_SIDED = 100
 def pause_findings(
     readings: Sequence[PfcReading], load: PfcLoad, priority: int | None
 ) -> Iterator[Finding]:
-    """Yield findings for the lossless priority; the adapter's own alarms for any."""
+    """Yield findings for the lossless priority, and the adapter's alarms for any priority."""
     yield from _alarms(readings)
     if priority is None:
         return
@@ -236,7 +239,7 @@ def _slow_of(readings: Sequence[PfcReading], load: PfcLoad, priority: int) -> It
         said = (
             f"{reading.host} {reading.nic} sent {_frames(rate)} of the {total:,} pauses that hosts"
             f" sent in priority {priority}; the median of the {len(others)} others is"
-            f" {others[len(others) // 2]:,}: it cannot take what arrives"
+            f" {others[len(others) // 2]:,}: it cannot keep up with its incoming traffic"
         )
         severity: Severity = "warning" if _was_the_target(reading, load) else "fail"
         if severity == "warning":
@@ -258,15 +261,15 @@ def _alone(reading: PfcReading, rate: PauseRate, frames: int, priority: int) -> 
     yield made(
         "pfc-slow-receiver",
         "fail",
-        f"{reading.host} {reading.nic} sent {_frames(rate)} pauses in priority {priority} and got"
-        f" {got:,}: it cannot take what arrives",
+        f"{reading.host} {reading.nic} sent {_frames(rate)} pauses in priority {priority} and "
+        f"received {got:,}: it cannot keep up with its incoming traffic",
         [reading.host],
     )
 
 
 def _was_the_target(reading: PfcReading, load: PfcLoad) -> bool:
-    """Return whether it is the load's only receiver and received at line rate: its pauses are then
-    expected.
+    """Return whether it is the load's only receiver and received at line rate, so that its pauses
+    are expected.
     """
     found = busiest([reading])
     return load.receivers == [reading.host] and found is not None and found[1] >= NEAR
@@ -309,7 +312,7 @@ def _share(rate: PauseRate) -> str:
     if rate.paused_share is not None:
         return f"{rate.paused_share:.0%} of the time"
     return (
-        f"with {rate.per_second:,.0f} pauses per second, enough to stop it all the time, "
+        f"with {rate.per_second:,.0f} pauses per second, enough to stop it continuously, "
         "while less than half of its line rate arrived"
     )
 
@@ -317,8 +320,8 @@ def _share(rate: PauseRate) -> str:
 def _spreading(readings: Sequence[PfcReading], load: PfcLoad, priority: int) -> Iterator[Finding]:
     """Report hosts that were stopped most of the time.
 
-    Each of ``n`` senders to one receiver is stopped for (n - 1) / n of the time, so senders of our
-    load are not a sign of spreading.
+    Each of ``n`` senders to one receiver is stopped for (n - 1) / n of the time, so paused senders
+    of wireproof's load are not a sign of spreading.
     """
     if load.kind == "incast":
         return

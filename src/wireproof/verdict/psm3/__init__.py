@@ -45,7 +45,7 @@ def promise_issues(job: StatisticsJob) -> Iterator[Issue]:
 
 
 def _mode(job: StatisticsJob, one: Statistics) -> int | None:
-    """Return the RDMA mode that the file states; 0 over the kernel's sockets, which have none."""
+    """Return the RDMA mode that the file states; 0 for the kernel's sockets, which have no RDMA."""
     if one.identity.hal == "sockets":
         return 0
     value = job.setting(one, "PSM3_RDMA")
@@ -92,7 +92,7 @@ def _speeds(one: Statistics) -> str:
 
 
 def _disagreements(job: StatisticsJob) -> Iterator[Issue]:
-    """Report ranks of one job that differ. They connect only if the wire's mode is equal."""
+    """Report ranks of one job that differ. They can connect only with the same wire mode."""
 
     def stated(name: str) -> Callable[[Statistics], str]:
         return lambda one: job.setting(one, name)
@@ -148,8 +148,8 @@ def _matching(job: StatisticsJob) -> Iterator[Issue]:
     for one in job.processes:
         if one.received >= _ENOUGH_MESSAGES and one.unexpected > _LATE * one.received:
             text = (
-                f"{one.who}: {percent(one.unexpected / one.received)} of {one.received} "
-                "messages arrived before their receives were posted and were copied once more"
+                f"{one.who}: {percent(one.unexpected / one.received)} of {one.received} messages "
+                "arrived before their receives were posted and were copied an extra time"
             )
             yield Issue(
                 "psm-late-receives",
@@ -164,13 +164,13 @@ def _matching(job: StatisticsJob) -> Iterator[Issue]:
 
 
 _SUMS_AGREE = 0.01
-"""Share that one end may have sent before the other had received it when counted."""
+"""Share of the bytes that may still be in flight when the counters are printed."""
 
 
 def whole_issues(job: StatisticsJob) -> Iterator[Issue]:
     """Yield findings about the files as evidence."""
     if not job.files:
-        text = "no process has written PSM3 statistics"
+        text = "no process wrote PSM3 statistics"
         yield Issue("psm-no-files", "inconclusive", job.whole, text)
     for one in job.files:
         if one.doubts or not one.complete:
@@ -217,8 +217,8 @@ def _sums(job: StatisticsJob) -> Iterator[Issue]:
         gap = unaccounted_bytes(one)
         if gap and abs(gap) > _SUMS_AGREE * max(1, one.nic_bytes or 0):
             text = (
-                f"{one.who}: the summary has {volume(one.nic_bytes or 0)} to NICs, but the "
-                f"NICs' own counters have {volume((one.nic_bytes or 0) - gap)}"
+                f"{one.who}: the summary shows {volume(one.nic_bytes or 0)} to NICs, but the "
+                f"NICs' counters show {volume((one.nic_bytes or 0) - gap)}"
             )
             seen: Evidence = {"unaccounted_bytes": gap}
             yield Issue("psm-sums-differ", "inconclusive", job.node(one.host), text, seen)
@@ -242,7 +242,7 @@ def _unchecked(job: StatisticsJob) -> Iterator[Issue]:
                 Node(one.library),
                 (
                     f"{one.library}, layout {one.layout}: wireproof was never tested with a real "
-                    "file of it"
+                    "file of this layout"
                 ),
             )
 
@@ -258,8 +258,8 @@ def judge_statistics(
 
     It passes if messages were counted and no rule contradicts them; only port counters can show
     that bytes crossed a port. ``wire``: True if a wire is claimed, False if shared memory is, None
-    without a claim. ``pauses``: pause counters that rose meanwhile at the ports of these hosts.
-    ``traffic``: what crossed these ports, as a second witness.
+    without a claim. ``pauses``: pause counters that rose at the ports of these hosts during the
+    job. ``traffic``: the traffic of these ports, as a second witness.
     """
     job = StatisticsJob(files, wire, pauses)
     issues = [*whole_issues(job), *path_issues(job), *loss_issues(job), *promise_issues(job)]

@@ -24,7 +24,8 @@ SUSPICIOUS = 1e-6
 BROKEN = 1e-4
 """Shares of the packets sent. A lossless fabric loses none; above the first value the loss needs
 attention, above the second the fabric is not lossless. After each loss, the sender repeats up to
-all packets in flight (128 by default) or waits PSM3_ERRCHK_TIMEOUT (160 ms). Our own judgement.
+all packets in flight (128 by default) or waits PSM3_ERRCHK_TIMEOUT (160 ms). The values are
+wireproof's choice.
 """
 STALLED = 0.10
 _SURE = 1.645
@@ -35,7 +36,7 @@ _LINK = ("connections_lost", "drain_wc_error", "post_send_fail_(*)")
 def lower_bound(count: int) -> float:
     """Return the lower 95 % confidence limit of the mean of which ``count`` is a Poisson sample.
 
-    Wilson and Hilferty's cube root of chi square, 1931: 5 losses may occur by chance at a mean of
+    Wilson and Hilferty's cube root of chi square, 1931: 5 losses may occur by chance if the mean is
     2.
     """
     if count < 1:
@@ -77,8 +78,8 @@ def _again(job: StatisticsJob, host: CountedHost, nic: NicCounted) -> Iterator[I
     }
     text = (
         f"{counted(nic.again, 'packet')} sent again, "
-        f"{counted(nic.losses, 'reply', 'replies')} reported a gap, of at least {packets} "
-        f"packets ({rate:.2g} of them at most)"
+        f"{counted(nic.losses, 'reply', 'replies')} reported a gap, out of at least {packets} "
+        f"packets (a share of at most {rate:.2g})"
     )
     if lossless and paused:
         text += f", while the ports counted {paused} pauses: PFC does not keep this fabric lossless"
@@ -95,7 +96,7 @@ def _late(host: CountedHost, nic: NicCounted) -> Iterator[Issue]:
             _port(host, nic),
             (
                 f"an acknowledgement was late {counted(nic.late, 'time')}, but nothing had to be "
-                "sent again: a peer was busy, no packet was lost"
+                "sent again: a peer was busy, and no packet was lost"
             ),
             {"asked": nic.late},
         )
@@ -105,14 +106,14 @@ def _stalls(host: CountedHost, nic: NicCounted) -> Iterator[Issue]:
     if not nic.packets or nic.stalls <= STALLED * nic.packets:
         return
     lost = nic.again or nic.losses
-    why = "packets are lost too" if lost else "nothing was lost"
+    why = "packets were also lost" if lost else "nothing was lost"
     yield Issue(
         "psm-credit-stalls",
         "warning" if lost else "note",
         _port(host, nic),
         (
-            f"sending waited {counted(nic.stalls, 'time')} for credits, in at least {nic.packets} "
-            f"packets; {why}"
+            f"sends waited {counted(nic.stalls, 'time')} for credits, out of at least "
+            f"{nic.packets} packets; {why}"
         ),
         {"stalls": nic.stalls, "packets": nic.packets, "sent_again": lost},
     )
@@ -157,15 +158,15 @@ def _messages(job: StatisticsJob) -> tuple[int, int]:
 
 
 def _shares(job: StatisticsJob) -> tuple[float, float]:
-    """Return what NICs and memory carried: bytes, or messages if all were empty or bytes
-    unknown.
+    """Return the traffic of NICs and of memory: bytes, or messages if all were empty or their bytes
+    are unknown.
     """
     found = _bytes(job)
     return _messages(job) if found is None or not any(found) else found
 
 
 def path_proof(job: StatisticsJob) -> Proof:
-    """Return ``off-wire`` if nothing left a host, ``mixed`` if a part did not leave.
+    """Return ``off-wire`` if nothing left a host, ``mixed`` if a part stayed within hosts.
 
     These counters alone never prove that bytes crossed a port.
     """
@@ -284,16 +285,17 @@ listed = partial(first_few, most=_SHOWN)
 # port.
 
 _ON_WIRE = 0.98
-"""Share of the payload that a port must show, as for our own points."""
+"""Share of the payload that a port must show, as for wireproof's points."""
 _START_UP_BYTES = 1 << 20
-"""Traffic of launchers and libraries beside the messages, over the same port."""
+"""Traffic of launchers and libraries over the same port in addition to the messages, in bytes."""
 _COMPARED_BYTES = 2 * _START_UP_BYTES
 _FRAMED = 1.10
 """Headers of full packets: RoCE at 1024 bytes adds 8 %, TCP at 1500 bytes 5 % (docs/physics.md)."""
 _ANSWERED = 0.10
 """Acknowledgements as a share of the bytes received: 66 bytes for each 1448 is 5 %."""
 _PER_PACKET = 200
-"""Bytes per packet that is not full: PSM's header of 56 bytes, lower headers and the answer."""
+"""Bytes per packet that is not full: PSM's header of 56 bytes, headers of the lower layers and the
+reply."""
 
 
 def witness_issues(hosts: Sequence[CountedHost], traffic: Traffic) -> Iterator[Issue]:
@@ -307,7 +309,8 @@ def witness_issues(hosts: Sequence[CountedHost], traffic: Traffic) -> Iterator[I
 
 
 def _same(watched: HostTraffic, host: str) -> bool:
-    """A process may know its host by the short or by the full name."""
+    """Return whether both names mean the same host: a process may know its host by the short or the
+    full name."""
     return watched.host.partition(".")[0] == host.partition(".")[0] and not watched.error
 
 
@@ -363,7 +366,9 @@ def _held(
         if not crossed.complete:
             text += ", and some bytes may not have been counted"
             return Issue("psm-port-unread", "inconclusive", subject, text, seen)
-        return Issue("psm-port-disagrees", "fail", subject, f"{text}: it lacks a part", seen)
+        return Issue(
+            "psm-port-disagrees", "fail", subject, f"{text}: a part is missing there", seen
+        )
     if crossed.bytes > most + crossed.background:
         more = f"{text}: more than headers and acknowledgements explain ({volume(most)})"
         return Issue("psm-port-disagrees", "warning", subject, more, seen)

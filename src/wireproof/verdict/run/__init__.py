@@ -1,7 +1,5 @@
-"""Judge a run of our own engine: ``judge(run, criteria) -> Judgement`` is the sequence, the other
-modules are its steps.
-
-Pure: equal inputs give equal verdicts, at any time and place.
+"""Judge a run of wireproof's engine: ``judge(run, criteria) -> Judgement`` calls the steps, which
+are in the other modules. Pure: equal inputs lead to equal verdicts, at any time and place.
 """
 
 from collections import defaultdict
@@ -86,14 +84,14 @@ OF_A_LIBRARY = frozenset(
 """Codes whose advice refers to an MPI library's variables."""
 _ADVICE = {
     "tcp": (
-        "These are our own sockets, bound to the claimed NIC's address: look at the routes of both "
-        "hosts (ip route get PEER from ADDRESS, ip rule) and claim the NIC that you want to "
+        "These are wireproof's sockets, bound to the claimed NIC's address: check the routes of "
+        "both hosts (ip route get PEER from ADDRESS, ip rule) and claim the NIC that you want to "
         "measure (--nic)."
     ),
     "ofi": (
-        "There is no MPI in it: the record has libfabric's provider, domain and NIC; give "
-        "--provider and --nic as `wireproof doctor --providers` lists them, and look at the routes "
-        "of both hosts (ip route get PEER from ADDRESS) where the provider uses the kernel's "
+        "No MPI is involved: the record contains libfabric's provider, domain and NIC; give "
+        "--provider and --nic as `wireproof doctor --providers` lists them, and check the routes "
+        "of both hosts (ip route get PEER from ADDRESS) if the provider uses the kernel's "
         "sockets."
     ),
 }
@@ -119,10 +117,10 @@ def judge(
     table: Table | None = None,
     atlas: Atlas | None = None,
 ) -> Judgement:
-    """Judge a run by its own claim.
+    """Judge a run by its claim.
 
-    ``link`` and ``table`` override the claimed link and the constants of physics. ``atlas`` holds
-    published numbers.
+    ``link`` and ``table`` override the claimed link and the constants of physics. ``atlas``
+    contains published numbers.
     """
     ctx = context(run, criteria or Criteria(), link, table, atlas)
     points = sorted(run.points, key=lambda p: (p.id, p.repeat))
@@ -145,7 +143,8 @@ def judge(
 
 
 class _Bench:
-    """Collect issues and verdicts point by point, then add what only the whole run shows."""
+    """Collects issues and verdicts point by point, and then adds issues that only the whole run
+    shows."""
 
     def __init__(self, ctx: Context, striping: Striping, streams: LongStreams) -> None:
         self.ctx, self.striping, self.filling = ctx, striping, streams
@@ -245,7 +244,7 @@ class _Bench:
                     "nothing-measured",
                     "inconclusive",
                     Whole(),
-                    "no pair of any point gave a number",
+                    "no pair of any point has a number",
                 )
             )
         named = self.others.named(self.pairs)
@@ -267,7 +266,7 @@ class _Bench:
         )
 
     def _compare_directions(self) -> None:
-        """Report a node that sends slowly once instead of for each pair; the pairs keep their
+        """Report a slow direction of a node once instead of for each pair; the pairs keep their
         verdicts.
         """
         found, explained = direction_issues(self.ctx, self.streams)
@@ -280,7 +279,7 @@ class _Bench:
 
 
 def _link_issues(ctx: Context) -> list[Issue]:
-    """Name the link from which the limits are taken if the user claimed none."""
+    """Report the link that the limits are taken from if the user claimed none."""
     if ctx.claimed_link is not None or ctx.link is None:
         return []
     text = f"no link was claimed: the limits are those of {ctx.link.name} ({ctx.link.source})"
@@ -290,8 +289,8 @@ def _link_issues(ctx: Context) -> list[Issue]:
 
 
 def _curved(run: Run) -> set[str]:
-    """Return patterns with several sizes: a single size has no curve, and curves of many nodes fill
-    memory.
+    """Return the patterns with several sizes. A single size has no curve, and for many nodes its
+    samples would fill memory.
     """
     sizes: dict[str, set[int]] = defaultdict(set)
     for point in run.points:

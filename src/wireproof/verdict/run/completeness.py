@@ -1,4 +1,5 @@
-"""Find issues of the run as a whole: cut short, engine errors, libraries, NICs, clock, crowding."""
+"""Find issues of the run as a whole: an early end, engine errors, libraries, NICs, clock, too many
+ranks per CPU."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -15,8 +16,8 @@ from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Evidence, Issue
 from wireproof.verdict.path import kernels
 
-# --- Compare libfabric's provider with the requested provider: another provider, or an unusual
-# layer over it, gives numbers that look like those of the requested provider.
+# --- Compare libfabric's provider with the requested provider: the numbers of another provider, or
+# of an unusual layer over it, look like those of the requested provider.
 
 _USUAL_LAYERS = {
     "tcp": ("ofi_rxm",),
@@ -26,7 +27,7 @@ _USUAL_LAYERS = {
 }
 """Layers that turn a provider's endpoints into reliable datagram endpoints (fi_rxm(7), fi_rxd(7)).
 
-Any other layer is a fallback: ``psm3;ofi_rxd`` is PSM3's datagrams under libfabric's reliability,
+Any other layer is a fallback: ``psm3;ofi_rxd`` means PSM3's datagrams with libfabric's reliability,
 ``verbs;ofi_rxd`` unreliable datagrams in place of connections.
 """
 _OF_ONE_MACHINE = ("shm", "sm2")
@@ -35,7 +36,8 @@ _WRITES = frozenset({"put", "accumulate"})
 
 
 def _fallbacks(ctx: Context) -> Iterator[Issue]:
-    """Report providers that are not the requested one; none if libfabric was not measured."""
+    """Report providers that differ from the requested provider; nothing if libfabric was not
+    measured."""
     wanted = ctx.run.claim.provider
     for host in ctx.run.hosts:
         if host.fabric and (why := _fallback(host.fabric, wanted, wire=ctx.run.claim.wire)):
@@ -75,7 +77,8 @@ _ALIKE = (
     "exchange",
     "exchange_library",
 )
-"""Properties that equally started ranks share. Domains and NICs differ between hosts."""
+"""Properties that are equal for ranks that were started in the same way. Domains and NICs differ
+between hosts."""
 
 
 def _differences(ctx: Context) -> Iterator[Issue]:
@@ -120,7 +123,7 @@ def _completion(ctx: Context) -> Iterator[Issue]:
             "completion-local",
             "warning",
             _RUN,
-            f"{' and '.join(remote)} ended with {stated} completion of the provider"
+            f"{' and '.join(remote)} ended with the {stated} completion of the provider"
             f" {early[0].provider}: the time does not include the write to the target's memory",
             {"completion": stated},
         )
@@ -190,7 +193,7 @@ def _transport(ctx: Context) -> Iterator[Issue]:
             "instrument-only",
             "inconclusive",
             _RUN,
-            f"transport {opened.transport} moves no data: the instrument was tested, not a network",
+            f"transport {opened.transport} moves no data: this tests wireproof, not a network",
         )
     elif opened is not None and opened.clock.source == "monotonic":
         yield Issue(
@@ -235,7 +238,7 @@ def _nics(ctx: Context) -> Iterator[Issue]:
 
 
 def _port(ctx: Context, host: str, nic: Nic, others: list[Nic]) -> Iterator[Issue]:
-    """Report a claimed port without a link, and speeds that are not the claimed one."""
+    """Report a claimed port without a link, and speeds that differ from the claim."""
     if not are_rails(nic) and has_no_carrier(nic):
         yield Issue(
             "nic-down",
@@ -282,7 +285,7 @@ def _speed(
 def _agrees(stated: float, link: LinkClaim, claimed: float) -> bool:
     rates = [claimed, link.line_rate or claimed]
     if link.kind.removeprefix("ipoib-") in _CODED:
-        # IPoIB reports the nominal rate, of which 8b/10b takes a fifth
+        # IPoIB reports the signalling rate, of which 8b/10b encoding takes a fifth
         rates.append(claimed / _CODE)
     return any(abs(stated / rate - 1) <= _SPEED_TOLERANCE for rate in rates)
 
@@ -320,8 +323,8 @@ def _namespaces(ctx: Context) -> list[Issue]:
 
 
 def _places(ctx: Context) -> Iterator[Issue]:
-    """Report ranks that run on another claimed host than their own; an unclaimed name may be an
-    alias.
+    """Report ranks that run on a claimed host other than the intended one; an unclaimed name may be
+    an alias.
     """
     claimed = {_short(host.host) for host in ctx.run.hosts} - {""}
     for host in ctx.run.hosts:
@@ -353,8 +356,8 @@ def _claim(ctx: Context) -> Iterator[Issue]:
         return
     if link is not None and link.protocol in ("shm", "loopback"):
         text = (
-            f"a wire was claimed between hosts, but the link is {link.kind}, which has no "
-            "known limit of a wire"
+            f"a wire was claimed between hosts, but the link is {link.kind}, for which no wire "
+            "limit is known"
         )
         yield Issue("no-limit-known", "inconclusive", _RUN, text)
     elif link is None or link.rate_bits_per_s is None:

@@ -1,4 +1,4 @@
-"""Find one-way faults: which direction of a pair is slow, and which node's sending or receiving
+"""Find one-way faults: the slow direction of a pair, and the node whose transmit or receive side
 causes it.
 
 A ping-pong averages both directions; separate streams show each. With three or more nodes, a node
@@ -38,7 +38,7 @@ class Stream:
     sure: bool = True
     """True if there are enough samples to decide."""
     disturbed: str = ""
-    """What took the processor away during the point; "" if nothing did."""
+    """Why the processes lost their CPU during the point; "" if they did not."""
     waited: float = 0.0
     """Share of the time spent waiting for a processor."""
     capped: bool = False
@@ -118,7 +118,8 @@ def _typical(streams: Sequence[Stream]) -> float:
 
 
 def blame(streams: list[Stream], peer_ratio: float) -> list[SlowNode]:
-    """Return nodes whose streams one way are all slow compared with the others, the slowest first.
+    """Return nodes whose streams in one direction are all slow compared with the others, slowest
+    first.
 
     After each blamed node, its streams are removed and the rest is judged again. The reference is
     the upper quartile of the rest, so that a few bad nodes do not lower it. Needs 3 nodes, and 2
@@ -139,15 +140,14 @@ def blame(streams: list[Stream], peer_ratio: float) -> list[SlowNode]:
 
 
 def _all_slow(one: SlowNode, peer_ratio: float) -> bool:
-    """A single good stream clears the node."""
+    """Return whether all streams of the node are slow: a single good stream clears it."""
     return all(s.value < peer_ratio * one.reference for s in one.streams)
 
 
 def _doubt(one: SlowNode, streams: list[Stream], peer_ratio: float) -> str:
     """Return why the slow streams allow no decision: some are too imprecise, or only their hosts
-    were disturbed.
-
-    If all hosts were disturbed alike (more ranks than cores), the comparison is fair.
+    were disturbed. If all hosts were equally disturbed (more ranks than cores), the comparison is
+    fair.
     """
     if not all(s.known and s.known[1] < peer_ratio * one.reference for s in one.streams):
         return "too wide to conclude"
@@ -198,7 +198,7 @@ def _node_issue(one: SlowNode, kind: tuple[str, str, int, str], doubt: str) -> I
 
 
 def _pair_issues(ctx: Context, streams: list[Stream], explained: set[Route]) -> Iterator[Issue]:
-    """Report pairs whose directions differ by more than ``direction_ratio`` with separate
+    """Report pairs whose directions differ by more than ``direction_ratio`` and have disjoint
     intervals.
     """
     routes = {s.route: s for s in streams}
@@ -233,8 +233,8 @@ def _pair_issues(ctx: Context, streams: list[Stream], explained: set[Route]) -> 
 def _pair_doubt(slow: Stream, back: Stream, ratio: float) -> str:
     """Return why the slow direction of two hosts allows no decision, or "" if it does.
 
-    A wait for a processor is not an excuse if the other direction is faster with an equal wait and
-    both rates are steady, or if the wait cannot explain so large a difference.
+    Waiting for a processor is not an excuse if the other direction is faster with an equal wait and
+    both rates are steady, or if the wait cannot explain a difference of this size.
     """
     if not (slow.known and back.known and slow.known[1] < ratio * back.known[0]):
         return "too wide to conclude"

@@ -1,9 +1,8 @@
-"""Judge a point of a group of ranks: did its bytes cross, is the time possible and precise enough?
-
-Pure. Ranks of one node communicate through memory, so only what leaves a node counts.
-Point-to-point patterns are known exactly. Of a library's collective, only the minimum is known that
-any algorithm must move; of a random ring over several ranks per node, only that it enters and
-leaves every node at least once.
+"""Judge a point of a group of ranks: whether its bytes crossed, and whether its time is possible
+and precise enough. Pure. Ranks of one node communicate through memory, so only bytes that leave a
+node count. For point-to-point patterns they are known exactly. For a library's collective, only the
+minimum that any algorithm must move is known; for a random ring over several ranks per node, only
+that it enters and leaves every node at least once.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ class CrossingBytes:
 
 
 def crossings(point: PointRecord, node_of: Mapping[int, Node]) -> dict[Node, CrossingBytes]:
-    """Return what must cross each node's port, keyed by node; empty without a group."""
+    """Return the bytes that must cross each node's port, keyed by node; empty without a group."""
     group = point.group
     if group is None:
         return {}
@@ -82,7 +81,8 @@ def operations(point: PointRecord) -> float:
         return 0.0
     size, count = point.message_bytes, len(group.members)
     sent = CATALOGUE[point.pattern].sent
-    # a load is not an operation: only member 0 is watched, and it sends one message per operation
+    # the load does not count as an operation: only member 0 is observed, with one message per
+    # operation
     if sent is None:
         return group.sent_bytes[0] / size
     messages = sent(count)
@@ -102,7 +102,8 @@ def _summed(
 
 
 def _least(group: GroupResult, nodes: Sequence[Node]) -> dict[Node, CrossingBytes]:
-    """The ring enters and leaves every node at least once, at the member with the fewest bytes."""
+    """Return the minimum for a ring: it enters and leaves every node at least once, at the member
+    with the fewest bytes."""
     return {
         node: CrossingBytes(
             float(min(group.sent_bytes[index] for index in mine)),
@@ -151,8 +152,8 @@ def _with_neighbours(nodes: Sequence[Node]) -> list[float]:
 def _collective(
     pattern: str, group: GroupResult, nodes: Sequence[Node]
 ) -> dict[Node, CrossingBytes]:
-    """Return the minimum of a collective: each node moves what its busiest member must; all-to-all
-    adds up.
+    """Return the minimum for a collective: each node moves the bytes of its busiest member; for
+    all-to-all, the sum over its members.
     """
     members, count = _members(nodes), len(nodes)
     away = {node: (count - len(mine)) / max(1, count - 1) for node, mine in members.items()}
@@ -170,9 +171,10 @@ def _collective(
     return crossing
 
 
-# --- Did a group's bytes use the wire? Compare what must cross each node with its claimed port.
+# --- Check whether a group's bytes used the wire: compare the bytes of each node with its claimed
+# port.
 
-_CONTROL_PER_MEMBER = 20_000  # commands and sums travel along a tree of the members
+_CONTROL_PER_MEMBER = 20_000  # commands and sums are sent along a tree of the members
 
 
 def nodes_of(ctx: Context, point: PointRecord, group: GroupResult) -> dict[int, int]:
@@ -184,8 +186,8 @@ def nodes_of(ctx: Context, point: PointRecord, group: GroupResult) -> dict[int, 
 
 
 def prove_group(ctx: Context, point: PointRecord, ledgers: Mapping[int, Ledger]) -> PairProof:
-    """Prove the path of a group point by every node's claimed port in both directions; the worst
-    decides.
+    """Prove the path of a group point by the claimed port of every node in both directions; the
+    worst result decides.
     """
     group = point.group
     assert group is not None  # noqa: S101  asked for groups only
@@ -331,7 +333,7 @@ def _verdict(ctx: Context, issues: list[Issue], proof: PairProof, limit: float |
 def _path(
     ctx: Context, point: PointRecord, who: Whole, where: str, proof: PairProof
 ) -> list[Issue]:
-    """Return at most one issue: what is wrong with the path."""
+    """Return at most one issue about the path."""
     if not proof.code or not ctx.run.claim.wire or ctx.moves_nothing:
         return []  # a transport that moves nothing is reported once, for the whole run
     severity: Severity = "inconclusive" if proof.proof == "unproven" else "fail"
@@ -389,14 +391,14 @@ def _possible(
     ctx: Context, point: PointRecord, estimate: Estimate, limit: float, hard: float, who: Whole
 ) -> list[Issue]:
     """Report a time below the shortest possible time ``limit`` (ns). Below ``hard`` it is a
-    contradiction, in between a doubt.
+    contradiction, in between it is inconclusive.
     """
     tolerance = 1 - ctx.criteria.floor_tolerance
     if estimate.high_ns >= limit * tolerance:
         return []
     text = (
         f"{who}, {quantity.size(point.message_bytes)}: {estimate.median_ns / 1e3:.2f} us for"
-        f" one operation is less than the {limit / 1e3:.2f} us that its bytes need on the wire"
+        f" one operation is less than the {limit / 1e3:.2f} us that its bytes take on the wire"
     )
     sure = decides(estimate) and estimate.high_ns < hard * tolerance
     severity: Severity = "fail" if sure else "inconclusive"

@@ -38,16 +38,16 @@ _COUNTED = (_RESENT, _SENT, _TIMEOUTS, _OVERTAKEN, *_DUPLICATES)
 _MOSTLY = 0.5  # share of the retransmitted segments
 _REORDERS = 0.1  # per retransmitted segment
 _WORTH_A_WARNING = 10.0  # per million segments: a login may lose fewer than this
-_LEAST_WARNED = 3  # a busy host's queue loses one or two of a few thousand
+_LEAST_WARNED = 3  # a busy host's queue drops one or two of a few thousand packets
 _COSTS = 200.0  # per million: above about this loss, TCP's window shrinks
 _FAILS = 5000.0  # per million: a healthy link never loses this much, whatever the cost
 _ONE_SIDED = 10.0  # multiple of the loss of all other directions
 _LEAST_RESENT = 50  # over all routes that lose segments
-_FEW_RESENT = 10  # by one route: a few out of few segments are not a meaningful share
+_FEW_RESENT = 10  # on one route: the share is not meaningful for fewer than this
 _UNSEEN = 3.0  # expected resent segments at which seeing none has a probability of 1 in 20
 _OFTEN = 0.5  # share of the points of a direction
 _MOST_NAMED = 4
-_SPEAKS = 1e12  # weight above which it counts more than a port's counters at one point
+_SPEAKS = 1e12  # weight of the issue: it ranks above a port's counters at one point
 
 
 @dataclass
@@ -60,7 +60,7 @@ class _Host:
     points: int = 0
 
     def add(self, point: PointRecord, rose: Mapping[str, int]) -> None:
-        """``rose``: how much each counter of the host rose during ``point``."""
+        """Add one point. ``rose``: the increase of each counter of the host during ``point``."""
         self.points += 1
         self.sums.update({name: max(0, rose.get(name, 0)) for name in _COUNTED})
         ports = {
@@ -115,7 +115,7 @@ class _Host:
 
 
 class Loss:
-    """Collect what the kernel's TCP retransmitted, by host and by the host that it was sent to."""
+    """Collects the retransmissions of the kernel's TCP, by sending host and by receiving host."""
 
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
@@ -126,7 +126,8 @@ class Loss:
         """
 
     def look(self, point: PointRecord, rises: Mapping[int, Mapping[str, int]]) -> None:
-        """Add one point. ``rises``: by reader rank, how much each counter rose during the point."""
+        """Add one point. ``rises``: by reader rank, the increase of each counter during the
+        point."""
         peers = {a: b for pair in point.pairs for a, b in _with_payload(pair)}
         for reader, rose in rises.items():
             if reader in peers:
@@ -181,10 +182,8 @@ class Loss:
         return _worst(sent) or _worst(one for one in slow if end in nodes_of(one.subject))
 
     def _one_sided(self) -> Port | Route | None:
-        """Return the direction of two hosts, or the port of one, that loses far more than all
-        others, or None.
-
-        No load on the hosts explains such a difference.
+        """Return the direction between two hosts, or the port of one host, that loses far more than
+        all others, or None. No load on the hosts explains a difference of this size.
         """
         lossy = {route: host for route, host in self.routes.items() if _loses(host)}
         culprit = self._passed_by(lossy) if lossy else None
@@ -197,8 +196,9 @@ class Loss:
         return culprit if shown >= _ONE_SIDED * noise else None
 
     def _passed_by(self, lossy: Mapping[Route, _Host]) -> Port | Route | None:
-        """Return the direction of two hosts, or the port that all these routes pass. They are most
-        of the routes through it; the other routes also lose packets, or carried too few to show it.
+        """Return the direction between two hosts, or the port, that all these routes pass. They are
+        most of the routes through it; the other routes also lose packets, or carried too few
+        packets to show a loss.
         """
         nodes = {node for route in self.routes for node in (route.origin, route.target)}
         whole = _pooled(lossy.values())
@@ -220,8 +220,8 @@ class Loss:
     def _failure(self, culprit: Port | Route, issues_so_far: Iterable[Issue]) -> Issue:
         """Return the issue about a loss that fails regardless of its cost.
 
-        Other traffic at one of its ports may overflow a queue without a fault of the link: then the
-        issue is inconclusive.
+        If there is other traffic at one of its ports, a queue may have overflowed without a fault
+        of the link, and the issue is inconclusive.
         """
         whole = _pooled(host for route, host in self.routes.items() if _through(route, culprit))
         what = {"tx": "sends are", "rx": "receives are", "": "sends and receives are"}
@@ -249,15 +249,13 @@ class Loss:
         )
 
     def _blamed(self, sender: str, end: str) -> tuple[Route | Node, str]:
-        """Return whom the loss of ``sender``'s packets concerns: a retransmitting host need not be
-        at fault.
+        """Return the subject for the loss of ``sender``'s packets: a retransmitting host is not
+        necessarily at fault.
         """
         if end:
             lossy = self._lossy()
             peers = ", ".join(sorted(name for pair in lossy for name in pair - {end})[:_MOST_NAMED])
-            text = (
-                f"packets to or from {end} are lost: every pair that loses has this end ({peers})"
-            )
+            text = f"packets to or from {end} are lost: it is an end of every lossy pair ({peers})"
             return Node(end), text
         routes = [
             route for route, host in self.routes.items() if route.origin == sender and _costly(host)
@@ -298,8 +296,8 @@ def _loses(host: _Host) -> bool:
 
 
 def _may_lose(host: _Host, per_million: float) -> bool:
-    """Return whether the host loses much, or sent so little that a loss of ``per_million`` may not
-    show.
+    """Return whether the host loses many packets, or sent too few to show a loss of
+    ``per_million``.
     """
     return (host.per_million or 0.0) >= _FAILS or host.sums[_SENT] * per_million < _UNSEEN * 1e6
 
@@ -312,7 +310,8 @@ def _pooled(hosts: Iterable[_Host]) -> _Host:
 
 
 def _through(route: Route, place: Port | Route | None) -> bool:
-    """Return whether traffic along ``route`` passes the port in its direction, or is the route."""
+    """Return whether ``place`` is a port that ``route`` passes in its direction, or is ``route``
+    itself."""
     if not isinstance(place, Port):
         return route == place
     ends = {"tx": (route.origin,), "rx": (route.target,), "": (route.origin, route.target)}
@@ -349,7 +348,7 @@ def _words(host: _Host) -> str:
 
 
 def _worst(issues: Iterable[Issue]) -> Severity | None:
-    """Return the worst severity, or None if no verdict suffers."""
+    """Return the worst severity, or None if no issue affects a verdict."""
     found = verdict_of(one.severity for one in issues)
     return None if found == "pass" else found
 

@@ -1,7 +1,5 @@
-"""Find what the streams of a run show about its links beyond a single point. Pure.
-
-Which directions fill the link, which keep one rate at every size, and what a wait for a processor
-can explain.
+"""Judge the streams of a run across points: the directions that fill the link, the directions that
+keep one rate at every size, and the losses that waiting for a processor can explain. Pure.
 """
 
 import math
@@ -22,15 +20,15 @@ from wireproof.verdict.run.quality import decides, waited_share
 
 STEADY = 0.02
 """Largest half-width of the 95 % interval, as a share of the value, at which a rate is steady:
-processes that lose the processor at random do not keep one rate.
+processes that lose the processor at random times do not keep a constant rate.
 """
 MORE_WAITING = 0.05
 """Share of the time by which slow streams may wait longer than the others."""
 _ALIKE = 0.03  # largest difference between the rates of a plateau
 _LEAST_SIZES = 3
-# share of the samples: their lead over the median distinguishes a wait from a limit
+# share of the samples: the fastest samples' lead over the median distinguishes waiting from a limit
 _QUICKEST = 0.1
-_RUNS_MARGIN = 0.8  # share of its time that a process ran, compared with the other direction
+_RUNS_MARGIN = 0.8  # running time of a process as a share of that in the other direction
 _STRETCH = 4  # blocks
 _ELSEWHERE = ("off-wire", "wrong-path", "mixed")
 _Route = tuple[int, int]
@@ -49,7 +47,7 @@ class _Rate(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """The streams of one direction from one size upwards, pooled: goodput in bytes/s with its 95 %
+    """The pooled streams of one direction from one size upwards: goodput in bytes/s with its 95 %
     interval, and whether there are enough samples to decide.
     """
 
@@ -78,7 +76,7 @@ class _Samples(NamedTuple):
 def fills_link(link: LinkClaim | None, size: int) -> bool:
     """Return whether a stream of this size must reach the link's goodput.
 
-    That is from 64 KiB or 50 us of line time, and above a shaper's bucket.
+    True from 64 KiB or 50 us of transmission time on, and above a shaper's bucket.
     """
     bounds = bounds_of(link) if link is not None else None
     if bounds is None or bounds.most is None:
@@ -94,7 +92,7 @@ def explained_by_waiting(
 
     ``usual``: the wait of the processes that reach the full rate. Two processes that are preempted
     independently both run for ``(1 - waited)^2`` of the time; half of that is allowed for queues
-    that run dry. A steady rate has lost no more than the time.
+    that run empty. A steady rate cannot have lost more than the waiting time.
     """
     runs = min(1.0, max(0.0, 1.0 - waited) / max(1.0 - usual, 1e-9))
     return reached >= (runs if steady else runs**2) / 2
@@ -117,8 +115,8 @@ class LongStreams:
         self._held = ctx.link is not None and bounds_of(ctx.link, ctx.table).most is not None
 
     def filled(self, route: _Route) -> bool:
-        """Return whether both directions reach the expected rate, so a slow large ping-pong is not
-        the link.
+        """Return whether both directions reach the expected rate, so that the link does not explain
+        a slow large ping-pong.
         """
         return self._held and all(
             any(rate.reached >= self._least for rate in self._rates.get(one, {}).values())
@@ -144,11 +142,9 @@ class LongStreams:
         return self._pools[route, size]
 
     def capped(self, route: _Route) -> bool:
-        """Return whether this direction keeps a lower rate than the other and no wait for a
-        processor explains it.
-
-        Processes that wait at random keep no constant rate, and a longer wait costs at most the
-        share of time that they ran less.
+        """Return whether this direction keeps a lower rate than the other and waiting for a
+        processor does not explain it. Processes that wait at random times have no constant rate,
+        and a longer wait costs at most its share of the time.
         """
         if route not in self._capped:
             slow, back = self._samples.get(route, []), self._samples.get(route[::-1], [])
@@ -156,10 +152,8 @@ class LongStreams:
         return self._capped[route]
 
     def reached_beside(self, route: _Route, size: int) -> float:
-        """Return the share of the expected rate that the next smaller and next larger size both
-        reach.
-
-        0 if there is none on one side.
+        """Return the share of the expected rate that the next smaller and the next larger size both
+        reach. 0 if one of them does not exist.
         """
         rates = self._rates.get(route, {})
         below = [known for known in rates if known < size]
@@ -170,7 +164,7 @@ class LongStreams:
 
 
 def _counts(ctx: Context, one: OnPath) -> bool:
-    """Return whether it is a stream of this link that is long enough to fill it."""
+    """Return whether this is a stream over this link that is long enough to fill it."""
     (point, _), proof = one
     streams = point.pattern == "stream" and fills_link(ctx.link, point.message_bytes)
     return streams and proof not in _ELSEWHERE
@@ -187,15 +181,15 @@ def _samples(results: Iterable[OnPath]) -> Mapping[_Route, list[_Samples]]:
 
 
 def _pooled(times: list[Floats]) -> Pool:
-    """``times``: ns per byte of the blocks of each point."""
+    """Pool all blocks. ``times``: ns per byte of the blocks of each point."""
     whole = estimate(np.concatenate([_stretches(one) for one in times]))
     value, low, high = (1e9 / ns for ns in (whole.median_ns, whole.high_ns, whole.low_ns))
     return Pool(value, low, high, decides(whole))
 
 
 def _stretches(times: Floats) -> Floats:
-    """Return the means of a few blocks each: a late acknowledgement lengthens one block and
-    shortens the next.
+    """Return means over a few consecutive blocks, because a late acknowledgement lengthens one
+    block and shortens the next.
     """
     if times.size < 2 * _STRETCH:
         return times
@@ -206,7 +200,7 @@ def _stretches(times: Floats) -> Floats:
 def _capped(slow: list[_Samples], back: list[_Samples], ratio: float) -> bool:
     """Judge all samples of each direction together.
 
-    The medians of the sizes with enough samples must be alike, and the fastest samples no faster:
+    The medians of the sizes with enough samples must be similar, and the fastest samples no faster:
     waits vary, but a link's limit does not.
     """
     if not _keeps_one_rate(slow) or sum(one.times.size for one in back) < MIN_SAMPLES:
@@ -221,8 +215,8 @@ def _capped(slow: list[_Samples], back: list[_Samples], ratio: float) -> bool:
 
 
 def _keeps_one_rate(way: list[_Samples]) -> bool:
-    """Return whether two or more sizes, in enough points, have equal medians that no sample
-    beats.
+    """Return whether at least two sizes, in enough points, have equal medians that no sample
+    exceeds.
     """
     known = [one for one in way if one.times.size >= MIN_SAMPLES]
     if len(known) < _LEAST_SIZES or len({one.size for one in known}) < 2:

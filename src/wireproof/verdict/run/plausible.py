@@ -1,5 +1,5 @@
-"""Check ceiling, floor and expectation: a number above the ceiling or below the floor fails as a
-slow one does.
+"""Check ceiling, floor and expectation: a number above the ceiling or below the floor fails, like a
+number that is too slow.
 """
 
 import math
@@ -35,16 +35,16 @@ from wireproof.verdict.run.shape import usual
 
 _SMALL = 1024  # messages up to this size show the start-up time of all others
 _CROWDED_SLOW = 4.0  # multiple of the usual start: a crowded host explains less than this
-_CROWDED_EXCESS = 1.5  # share of the ceiling: no scheduler explains more than this
-_STALL = 3.0  # multiple of the median: nothing was sent meanwhile
-_MOST_EARLY = 0.1  # share of the timed messages: the window must not excuse more
+_CROWDED_EXCESS = 1.5  # multiple of the ceiling: no scheduler explains more than this
+_STALL = 3.0  # multiple of the median: a batch this long contains a stall
+_MOST_EARLY = 0.1  # share of the timed messages: the window must not excuse more than this
 
 
 class Held(NamedTuple):
     """A number that has been checked against its limits.
 
     ``limit`` has the number's unit. ``decides``: the number lies on one side of every limit and is
-    precise enough, by itself or with its repeats.
+    precise enough, alone or with its repeats.
     """
 
     limit: float | None
@@ -73,7 +73,7 @@ def hold(
 
 
 class _Scale:
-    """A number with everything that it is compared against."""
+    """A number with all values that it is compared with."""
 
     def __init__(
         self,
@@ -146,17 +146,17 @@ class _Scale:
             self.clear &= least is None or time.half_width <= self.ctx.criteria.max_half_width
             return
         text = (
-            f"{time.median_ns / 1e3:.3f} us is below the {floor / 1e3:.3f} us that "
-            f"{self.link.name} needs at least"
+            f"{time.median_ns / 1e3:.3f} us is below the minimum of {floor / 1e3:.3f} us for "
+            f"{self.link.name}"
         )
-        # A floor from literature is an estimate: if the bytes are proven on the wire, falling
-        # slightly below it is only a doubt.
+        # A floor from literature is an estimate: if the bytes are proven on the wire, a time
+        # slightly below it is inconclusive.
         whole = self.bounds.too_quick(time.high_ns, self.size, self.crossings) is not None
         doubted = not whole or (doubt != "fail" and self.proof == "on-wire")
         self._add("below-floor", "inconclusive" if doubted else "fail", text, floor)
 
     def _start(self) -> None:
-        """Check small ping-pongs against the usual upper limit of latency on such a link."""
+        """Check small ping-pongs against the usual upper limit of latency on this kind of link."""
         alone = self.point.threads == 1 and self.point.partitions == 1
         if not (is_round_trip(self.point.pattern, self.point.form) and alone) or self.size > _SMALL:
             return
@@ -195,7 +195,7 @@ class _Scale:
         most = self.bounds.most
         if most is None or self.size == 0 or self.size < self.bounds.least_size:
             return
-        # Between two idle moments, a shaped link lets some bytes pass without delay; a real link
+        # After an idle period, a shaped link lets some bytes pass without delay; a real link
         # lets none.
         credit = shaper_credit_bytes(
             self.link, idle_between_messages=self.waits, table=self.ctx.table
@@ -224,8 +224,8 @@ class _Scale:
             self._add("above-ceiling", "inconclusive", text, moved)
 
     def _doubt_of_excess(self, exceeds_it: Callable[[float], bool]) -> str:
-        """Return why a number that seems too fast is only a doubt although its bytes are proven on
-        the wire; "" if it is not.
+        """Return why a number that seems too fast is only inconclusive, with its bytes proven on
+        the wire; "" if it fails.
         """
         if self.proof != "on-wire":
             return ""
@@ -249,11 +249,9 @@ class _Scale:
         )
 
     def _least_average(self) -> float:
-        """Return the goodput over the timed batches without stalls and without a window in flight
-        before timing.
-
-        Late acknowledgements in bunches make single batches look short, but not this mean. 0:
-        nothing timed.
+        """Return the goodput over the timed batches, without stalls and without the window that was
+        in flight before timing. Batched late acknowledgements make single batches look short, but
+        not this mean. 0: nothing timed.
         """
         times = operation_times(self.point, self.pair)
         if times.size == 0:
@@ -275,7 +273,7 @@ class _Scale:
             )
         if is_round_trip(self.point.pattern, self.point.form) and self.streams.filled(self.route):
             return (
-                "the streams of the same two fill the link: the protocol of large messages is "
+                "the streams of the same pair fill the link: the protocol for large messages is "
                 "slow, not the link"
             )
         beside = self.streams.reached_beside(self.route, self.size)
@@ -287,7 +285,7 @@ class _Scale:
         return self.bounds.excuse(reached, share, one_pair=True)
 
     def _disturbance(self, reached: float) -> str:
-        """Return what took the processor away, or "" if that cannot explain so low a rate."""
+        """Return why the processes lost their CPU, or "" if that cannot explain a rate this low."""
         if self.point.pattern == "stream" and self.streams.capped(self.route):
             return ""
         steady = self.point.pattern == "stream" and self.streams.steady(self.route)
@@ -296,8 +294,8 @@ class _Scale:
         return disturbance(self.pair) if explained else ""
 
     def _expectation(self, start_ns: float | None) -> None:
-        """Large messages must reach min_efficiency of the attainable goodput; a ping-pong without
-        its start.
+        """Check that large messages reach min_efficiency of the attainable goodput; for a
+        ping-pong, without its start.
         """
         attainable = self.rate
         if attainable is None or not self._tells(attainable, start_ns):
@@ -334,8 +332,8 @@ class _Scale:
     def _known(self, least: float) -> tuple[float, float, float]:
         """Return (goodput in bytes/s, shortest and longest ns of one operation) of this sample.
 
-        If this sample leaves ``least`` bytes/s undecided and the pool with its repeats and larger
-        messages does not, return the values of the pool.
+        If this sample cannot decide about ``least`` bytes/s but the pool with its repeats and
+        larger messages can, return the values of the pool.
         """
         time = self.number.time
         own = self.number.goodput_bytes_per_s, time.low_ns, time.high_ns

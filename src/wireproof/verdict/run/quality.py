@@ -1,5 +1,5 @@
 """Check whether a number can be judged: status, integrity, precision and disturbances of the hosts;
-and settle a number that is in doubt by a repeat of its measurement. Pure.
+and settle a doubtful number with a repeat of its measurement. Pure.
 """
 
 from collections import Counter
@@ -28,18 +28,20 @@ from wireproof.verdict.issue import Issue, overall
 
 _BUSY_BLOCKS = 0.5
 _ALL_CLOSE = 0.01
-# a half-width up to this value is narrow enough if the interval is clear of every threshold
+# a half-width up to this value is narrow enough if the interval contains no threshold
 _STILL_DECIDES = 0.5
 _WAITED_SHARE = 0.05  # share of the timed part, spent waiting for a processor
 _FAR_RATIO = 1.5
-_MEDIANS_APART = 0.10  # a block may include more than its batches, such as the last acknowledgement
+_MEDIANS_APART = (
+    0.10  # a block may last longer than its batches, such as by the last acknowledgement
+)
 
 
 def status_issues(
     ctx: Context, point: PointRecord, who: Subject, where: str, result: PairResult | GroupResult
 ) -> Iterator[Issue]:
-    """Report a deadline, an error, missing times, or a payload that arrived changed or was not
-    checked. ``where``: the pair or group with the size, for messages.
+    """Report a deadline, an error, missing times, or a payload that was corrupted or not checked.
+    ``where``: the pair or group with the size, for messages.
     """
     code, what = "", ""
     timed = isinstance(result, PairResult) and bool(result.batch_ns)
@@ -76,7 +78,7 @@ def decides(time: Estimate) -> bool:
 def precision_issues(
     ctx: Context, point: PointRecord, who: Subject, where: str, time: Estimate, enough: bool
 ) -> Iterator[Issue]:
-    """Report wide intervals and separate groups of samples. ``enough``: a wide interval still
+    """Report wide intervals and separate groups of samples. ``enough``: even a wide interval
     decides.
     """
     wide = time.half_width > ctx.criteria.max_half_width or not enough_samples(time)
@@ -103,7 +105,7 @@ def precision_issues(
 def arithmetic_issues(
     ctx: Context, point: PointRecord, pair: PairResult, where: str, number: Measured
 ) -> list[Issue]:
-    """Check the record's own sums: bytes = messages x size; timed <= moved; batches <= elapsed;
+    """Check the sums in the record: bytes = messages x size; timed <= moved; batches <= elapsed;
     estimate = median.
     """
     return [
@@ -137,7 +139,7 @@ def _wrong_times(
     if pair.batch_ns and pair.estimate is not None and number.label == "stable":
         stated = pair.estimate.median_ns
         apart = _MEDIANS_APART + 2 * pair.estimate.half_width
-        # one agreement is enough: for most records the cheapest test agrees
+        # one match is enough: for most records the cheapest test matches
         if not any(abs(one / stated - 1) <= apart for one in typical_times(point, pair)):
             typical = next(typical_times(point, pair))
             yield f"the estimate is {stated:.0f} ns, but its batches give {typical:.0f} ns"
@@ -153,7 +155,7 @@ def waited_share(pair: PairResult) -> float:
 
 
 def crowded(pair: PairResult) -> bool:
-    """Return whether either end lost its processor in most blocks or for a good part of the
+    """Return whether either end lost its processor in most blocks or for a large part of the
     time.
     """
     often = busy_blocks(pair) > _BUSY_BLOCKS * len(pair.sentinels)
@@ -161,7 +163,7 @@ def crowded(pair: PairResult) -> bool:
 
 
 def disturbance(pair: PairResult) -> str:
-    """Return what took the processor away; "" if nothing did."""
+    """Return why the processes lost their CPU; "" if they did not."""
     if not crowded(pair):
         return ""
     share = waited_share(pair)
@@ -191,15 +193,16 @@ def sentinel_issues(ctx: Context, point: PointRecord, pair: PairResult) -> Itera
 
 
 def _elsewhere(nic: Nic | None, counter: str) -> bool:
-    """Return whether an interface that does not carry ``nic`` lost its carrier: a container that
-    starts or ends.
+    """Return whether the counter is the carrier loss of an interface that ``nic`` does not use, as
+    when a container starts or ends.
     """
     owner, _, leaf = counter.removeprefix("net/").partition("/")
     return leaf == "carrier_changes" and nic is not None and owner not in (nic.name, *nic.lower)
 
 
 def down_between_points(ctx: Context) -> dict[int, dict[str, int]]:
-    """Return by reader how often links went down or recovered while no point ran."""
+    """Return, by reader, the number of times that links went down or recovered while no point
+    ran."""
     within: Counter[tuple[int, str]] = Counter()
     for point in ctx.run.points:
         for reading in point.witness:
@@ -238,27 +241,29 @@ def trouble_issues(
             yield Issue(code, "warning", who, text, dict(rose), point, weight=float(total))
 
 
-# --- Settle samples of a route by repeats: a sample that is too wide or too small does not override
-# one that passes. Screens repeat the rounds of a few nodes, and undecided pairs are measured again.
-# If one sample is in doubt only because its interval is wide or its bytes were too few, a passing
-# sample of the same route, pattern and size settles it. The settled sample stays in the JSON
-# document as `settled`, is not shown as a result, and its findings become warnings.
+# --- Settle samples of a route by repeats: a sample with too wide an interval or too few bytes does
+# not override a sample that passes. Screens repeat the rounds of a few nodes, and undecided pairs
+# are measured again. If one sample is in doubt only because its interval is wide or its bytes were
+# too few, a passing sample of the same route, pattern and size settles it. The settled sample stays
+# in the JSON document as `settled`, it is not shown as a result, and its findings become warnings.
 
 _WIDE = frozenset({"unstable", "below-expectation", "multimodal", "launches-disagree"})
 """Codes that a wide interval alone can cause; none of them is about the path."""
 _FAST = "above-ceiling"
 """Inconclusive if the interval reaches down to the ceiling or the times are in doubt. If the bytes
-are proven on the wire, another sample decides; a link claimed too slow exceeds the ceiling again.
+are proven on the wire, another sample decides; if the claimed link is too slow, that sample exceeds
+the ceiling again.
 """
 _FEW = "unproven-too-few-bytes"
 _LATE, _WAITED = "slow-start", "oversubscribed"
-"""A late answer of processes that waited for a processor: another sample decides."""
+"""A late reply of processes that waited for a processor: another sample decides."""
 _SOFTER = _WIDE | {"direction-slow", _FEW, _FAST, _LATE}
-"""Codes of findings that may be softened; they include comparisons of a route's two directions."""
+"""Codes of findings that may become warnings; they include comparisons of a route's two
+directions."""
 _BESIDE = frozenset({_WAITED, "clock-not-tsc", "far-core-state"})
 """Warnings about the machine that accompany a wide interval and decide nothing."""
 _FEW_LOST = 1000.0
-"""Lost segments per million that a repeat may settle: a busy host's queue loses some hundreds. If a
+"""Lost segments per million that a repeat may settle: a busy host's queue drops some hundreds. If a
 link loses more, one passing sample does not excuse it.
 """
 Measurement = tuple[Route, str, int]
@@ -300,8 +305,8 @@ def _over(findings: Sequence[Finding], pairs: Sequence[PairVerdict]) -> list[Fin
 def may_settle(pair: PairVerdict) -> bool:
     """Return whether another sample may settle this inconclusive one.
 
-    Only the width of its interval, a number above the ceiling or the number of its bytes may be
-    open. An unknown reason settles nothing.
+    This is true only if the reason is the width of its interval, a number above the ceiling or the
+    number of its bytes. An unknown reason is never settled.
     """
     codes = set(pair.codes)
     late = {_LATE} if _WAITED in codes else set[str]()
@@ -318,8 +323,8 @@ def too_few_bytes(pair: PairVerdict) -> bool:
 
 
 def _is_over(finding: Finding, routes: set[Route], still_open: set[Route]) -> bool:
-    """Return whether a finding was open only for a wide interval and is settled: for its route, or
-    for every route that loses packets.
+    """Return whether a finding was inconclusive only because of a wide interval and is now settled:
+    for its route, or for every route that loses packets.
     """
     about = finding.about
     if finding.severity != "inconclusive":

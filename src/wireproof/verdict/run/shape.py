@@ -1,5 +1,5 @@
-"""The curve of goodput against size: a peak at medium sizes before a fall is a cache; breaks are
-protocol switches.
+"""The curve of goodput against size: a peak at medium sizes followed by a fall indicates a cache;
+breaks indicate protocol switches.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class CurveSample:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One pair of ranks with one pattern and setting: along a curve only sizes differ."""
+    """One pair of ranks with one pattern and setting: along a curve only the size varies."""
 
     route: Route
     ranks: tuple[int, int]  # a host may have several NICs
@@ -77,9 +77,8 @@ Curves = Mapping[Variant, Mapping[int, CurveSample]]
 
 
 def cache_issues(curves: Curves) -> Iterator[Issue]:
-    """Report cache-shaped curves: a warning if counters prove the wire where the curve falls.
-
-    A failure if they do not and the whole intervals of an undisturbed curve fall.
+    """Report cache-shaped curves: a warning if counters prove the wire at the sizes where the curve
+    falls. A failure if they do not and the fall of an undisturbed curve exceeds its intervals.
     """
     for variant, curve in curves.items():
         found = cache_fall({size: sample.goodput for size, sample in curve.items()})
@@ -98,7 +97,7 @@ def _cache_issue(variant: Variant, curve: Mapping[int, CurveSample], peak: int, 
     )
     disturbed = top.disturbed or end.disturbed
     text += f"; {disturbed}" if disturbed else ""
-    # Smaller messages say nothing about the path of these sizes.
+    # Smaller messages prove nothing about the path of these sizes.
     proven = all(sample.proof == "on-wire" for size, sample in curve.items() if size >= peak)
     severity: Severity = "warning" if proven else "inconclusive"
     if not proven and not disturbed and end.high < (1 - FALL) * top.low:
@@ -117,10 +116,10 @@ def _cache_issue(variant: Variant, curve: Mapping[int, CurveSample], peak: int, 
 
 
 def switch_issues(ctx: Context, curves: Curves) -> Iterator[Issue]:
-    """Note where a ping-pong's time against size breaks: the library switches its protocol there.
+    """Report the size at which a ping-pong's time breaks: the library switches its protocol there.
 
-    A shaped link also breaks the curve, at the size of its bucket: breaks up to that size are not
-    the library's.
+    A shaped link also breaks the curve, at the size of its bucket: the library does not cause
+    breaks up to that size.
     """
     bucket = bandwidth_threshold_bytes(ctx.link, ctx.table) if ctx.link else 0
     for variant, curve in curves.items():
@@ -143,8 +142,8 @@ def switch_issues(ctx: Context, curves: Curves) -> Iterator[Issue]:
             (
                 f"{variant.route}: from {quantity.size(found.eager_limit_bytes)} to "
                 f"{quantity.size(found.next_bytes or 0)} a message takes "
-                f"{found.step_ns / 1e3:.2f} us more than the times of smaller ones predict: the "
-                "library changes its protocol there"
+                f"{found.step_ns / 1e3:.2f} us more than the times of smaller messages predict: "
+                "the library changes its protocol there"
             ),
             {"eager_limit_bytes": found.eager_limit_bytes, "step_ns": found.step_ns},
         )
@@ -153,7 +152,7 @@ def switch_issues(ctx: Context, curves: Curves) -> Iterator[Issue]:
 def launch_issues(
     launches: Mapping[tuple[Variant, int], Sequence[Measured]],
 ) -> Iterator[Issue]:
-    """Warn if repeats of one point differ with separate intervals: each was precise about another
+    """Warn if repeats of one point differ and have disjoint intervals: each measured a different
     state.
     """
     for (variant, size), numbers in launches.items():
@@ -200,7 +199,7 @@ def _place(ctx: Context, pattern: str, size: int, value: float, unit: str) -> Pl
 
 
 def usual(ctx: Context, point: PointRecord, value: float, unit: str) -> Place | None:
-    """Return where a number lies if others usually get no more; None if they do."""
+    """Return the place of a number if published results usually reach no more; None if they do."""
     pattern, form = point.pattern, point.form
     plain = is_round_trip(pattern, form) or (pattern == "stream" and one_way(pattern, form))
     found = _place(ctx, pattern, point.message_bytes, value, unit) if plain else None
@@ -208,8 +207,8 @@ def usual(ctx: Context, point: PointRecord, value: float, unit: str) -> Place | 
 
 
 def places_of(ctx: Context, pairs: Sequence[PairVerdict]) -> list[Place]:
-    """Return where the smallest and largest ping-pong and the largest stream lie among published
-    numbers.
+    """Return the places of the smallest and largest ping-pong and of the largest stream among
+    published numbers.
 
     Each is the median over the pairs. Traffic off the wire is left out.
     """
@@ -224,7 +223,7 @@ def places_of(ctx: Context, pairs: Sequence[PairVerdict]) -> list[Place]:
 
 
 def _ends(pattern: str, sizes: set[int]) -> list[int]:
-    """Return the smallest size of small ping-pongs, and the largest that shows the rate."""
+    """Return the smallest size of small ping-pongs, and the largest size that shows the rate."""
     small = [size for size in sizes if size <= SMALL and pattern == "pingpong"]
     large = [size for size in sizes if size >= _LARGE[pattern]]
     return [*sorted(small)[:1], *sorted(large)[-1:]]
@@ -246,7 +245,7 @@ def trailing(places: Sequence[Place]) -> list[Issue]:
             "trails-published",
             "warning",
             Whole(),
-            f"{one.sentence}; every published one is faster",
+            f"{one.sentence}; every published number is faster",
             {"value": one.value, "sources": one.sources, "size": one.message_bytes},
         )
         for one in places

@@ -1,10 +1,9 @@
-"""Judge whether every rail carried its share: the ledger shows what crossed each claimed rail.
-Pure.
+"""Judge whether every rail carried its share, from the ledger's bytes of each claimed rail. Pure.
 
-A share is a share of the bytes that all rails carried in one direction at one end. It is due in
-proportion to the line rates for large one-way messages: patterns that wait for an answer send one
-message at a time, and a library may send short messages over one rail. So a route is judged by its
-largest one-way messages.
+A share is a share of the bytes that all rails carried in one direction at one end. For large
+one-way messages, it should be proportional to the line rate: patterns that wait for an answer send
+one message at a time, and a library may send short messages over one rail. So a route is judged by
+its largest one-way messages.
 """
 
 from collections import defaultdict
@@ -31,7 +30,9 @@ Key = tuple[int, int, int, int]
 """Point, repeat, origin and target."""
 _Route = tuple[str, str, str]
 """Hosts and pattern."""
-_TELLING = 0.5  # share of the busiest end's bytes: the way back carries only acknowledgements
+_TELLING = (
+    0.5  # share of the busiest end's bytes: the opposite direction carries only acknowledgements
+)
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Stripe:
 
 
 class Striping:
-    """The stripes of a run; empty, and at no cost, if no rails are claimed."""
+    """The stripes of a run; empty if no rails are claimed."""
 
     def __init__(
         self,
@@ -76,9 +77,8 @@ class Striping:
         return stripe.due and stripe.size >= self._largest.get(stripe.route, 0)
 
     def link(self, point: PointRecord, pair: PairResult) -> LinkClaim | None:
-        """Return the link to compare the pair's number with.
-
-        All rails if the pair should or did use them; otherwise as many rails as fit the number.
+        """Return the link to compare the pair's number with: all rails if the pair should or did
+        use them; otherwise as many rails as the number requires.
         """
         link, stripe = self._ctx.link, self.of(point, pair)
         if link is None or stripe is None or self.decides(stripe):
@@ -89,7 +89,7 @@ class Striping:
 
 
 def with_stripe(verdict: PairVerdict, stripe: Stripe | None) -> PairVerdict:
-    """Add to the verdict how the rails shared its bytes."""
+    """Add the shares of the rails to the verdict."""
     if stripe is None:
         return verdict
     return msgspec.structs.replace(verdict, striping=stripe.state, rails=list(stripe.rails))
@@ -128,7 +128,7 @@ def _stripe(ctx: Context, point: PointRecord, pair: PairResult, proof: PairProof
 def _worst(
     ctx: Context, ends: Sequence[Sighting]
 ) -> tuple[tuple[RailShare, ...], tuple[RailShare, ...], State]:
-    """Return all shares, those of the end furthest from what is due, and the state of these."""
+    """Return all shares, the shares of the end that deviates most, and the state of that end."""
     weights = due_shares(ctx.link, len(ends[0].rails)) if ends else []
     found: list[tuple[State, list[RailShare]]] = []
     for end in ends:
@@ -168,7 +168,7 @@ _FEWEST = 2  # number of routes of a node that must agree before the node's rail
 
 
 def down_issues(ctx: Context) -> list[Issue]:
-    """Report claimed rails that cannot carry anything."""
+    """Report claimed rails that cannot carry traffic."""
     if not ctx.run.claim.wire:
         return []
     return [
@@ -184,7 +184,7 @@ def down_issues(ctx: Context) -> list[Issue]:
 
 
 def _why_down(nic: Nic, host: Host) -> str:
-    """Return what keeps a rail from carrying anything; "" if nothing is known."""
+    """Return what keeps a rail from carrying traffic; "" if nothing is known."""
     if has_no_carrier(nic):
         return f"has no carrier ({nic.operstate or 'carrier 0'})"
     bare = nic.rdma is None and nic.kind != "infiniband" and not nic.master
@@ -210,7 +210,7 @@ def rail_issues(ctx: Context, striping: Striping) -> Iterator[Issue]:
 
 
 def _down_rails(ctx: Context) -> dict[tuple[str, str], str]:
-    """Map each claimed rail that cannot carry anything, by host and name, to the reason."""
+    """Map each claimed rail that cannot carry traffic, by host and name, to the reason."""
     return {
         (ctx.name(rank), nic.name): why
         for rank, claim in sorted(ctx.claims.items())
@@ -221,7 +221,7 @@ def _down_rails(ctx: Context) -> dict[tuple[str, str], str]:
 
 
 def _lost(stripe: Stripe, down: Mapping[tuple[str, str], str]) -> bool:
-    """Return whether a rail that is down at one end explains it."""
+    """Return whether a rail that is down at one end explains the shares."""
     names = {rail for host, rail in down if host in stripe.route[:2]}
     return bool(names & {share.rail for share in _short(stripe)})
 
@@ -238,7 +238,8 @@ def _of_route(ctx: Context, key: Key, stripe: Stripe) -> Issue:
     what = (
         f"all of it went through {_busiest(stripe).rail}"
         if code == "one-rail"
-        else f"the rails did not carry their shares (tolerance {ctx.criteria.rail_tolerance:.0%})"
+        else "the rails did not carry the expected shares (tolerance "
+        f"{ctx.criteria.rail_tolerance:.0%})"
     )
     return Issue(
         code,
@@ -264,7 +265,7 @@ def _listed(shares: Sequence[RailShare]) -> str:
 def _lines(stripe: Stripe) -> list[str]:
     return [
         (
-            f"{one.host} {one.rail} {one.direction}: expected {one.due_bytes:.0f} B, saw "
+            f"{one.host} {one.rail} {one.direction}: expected {one.due_bytes:.0f} B, counted "
             f"{'unknown' if one.seen_bytes is None else format(one.seen_bytes, '.0f')} B"
         )
         for one in stripe.rails[:64]
@@ -276,8 +277,8 @@ def _blamed(
 ) -> Iterator[tuple[Port, str, set[Key]]]:
     """Yield node and direction, its rail, and the routes that it explains.
 
-    All routes that way are short on this rail, and the same rail is fine on routes without the
-    node.
+    All routes in that direction are short on this rail, and the same rail is fine on routes without
+    the node.
     """
     ways: dict[tuple[str, str], set[Key]] = defaultdict(set)
     for key, stripe in judged.items():

@@ -1,4 +1,4 @@
-"""Judge a command whose ports were watched while it ran (``wireproof prove``): did its bytes cross?
+"""Judge the path of a command whose ports were watched while it ran (``wireproof prove``).
 
 Pure.
 """
@@ -111,7 +111,7 @@ class _Judged:
         self.exit_status = exit_status
         # a table of rates adds up the bytes of pairs, each of which may span two hosts
         pairs = max((table.pairs for table in series if table.traffic == "rate"), default=1)
-        # of a ping-pong, each message is answered by an equal one
+        # each message of a ping-pong is answered by an equal message
         both_ways = bool(series) and all(table.traffic == "pingpong" for table in series)
         self.ports = WatchedPorts(traffic, claim, both_ways=both_ways, pairs=pairs)
         if self.ports.missing():
@@ -142,13 +142,13 @@ class _Judged:
     def _proof(self, criteria: Criteria) -> tuple[Proof, list[Reason]]:
         if not self.ports.hosts:
             return "unproven", [
-                reason("traffic-unreadable", "no host's counters were read before and after.")
+                reason("traffic-unreadable", "no host has readings before and after the command.")
             ]
         if lost := self.ports.missing():
             return "unproven", [
                 reason(
                     "traffic-unreadable",
-                    f"{lost[0].host} has no port called {lost[1]}: there is "
+                    f"{lost[0].host} has no port called {lost[1]}; its ports are "
                     f"{', '.join(port.nic for port in lost[0].ports[:20])}.",
                     {"nic": lost[1], "host": lost[0].host},
                 )
@@ -170,21 +170,21 @@ class _Judged:
     def _doubted(
         self, claims: Printed, wanted: float, criteria: Criteria
     ) -> tuple[Proof, list[Reason]]:
-        """Enough bytes crossed: nothing may suggest that they are not the program's."""
+        """Judge a command with enough bytes, unless they may not be the program's."""
         proof, reasons = self._rate(claims, wanted, criteria)
         doubt = self._doubt(claims)
         return (proof, reasons) if proof != "on-wire" or doubt is None else ("unproven", [doubt])
 
     def _by_rate(self, claims: Printed, wanted: float) -> tuple[Proof, list[Reason]]:
-        """The rows account for too few bytes to separate from start-up traffic: the printed rate
-        must decide.
+        """Judge by the printed rate: the rows account for too few bytes to separate from start-up
+        traffic.
         """
         rate = None if claims.counted else claims.rate_bytes_per_s
         if rate is None:
             return self._too_little(wanted)
         summary = (
-            f"{volume(rate)}/s was printed, and {self._claimed_ports()} had "
-            f"{volume(self.claimed.peak)}/s at its peak"
+            f"{volume(rate)}/s was printed, and the peak of {self._claimed_ports()} was "
+            f"{volume(self.claimed.peak)}/s"
         )
         seen = {
             "printed_bytes_per_s": rate,
@@ -206,7 +206,7 @@ class _Judged:
             return "off-wire", [
                 reason(
                     "traffic-loopback",
-                    f"{summary}; loopback had {volume(self.loopback.peak)}/s, within one host.",
+                    f"{summary}; loopback (within a host): {volume(self.loopback.peak)}/s.",
                     seen,
                 )
             ]
@@ -242,7 +242,7 @@ class _Judged:
     def _without_number(self) -> Reason:
         text = (
             f"the command ended with status {self.exit_status} and printed no number that"
-            f" wireproof recognises; {self._seen_instead()}. Its output says what went wrong."
+            f" wireproof recognises; {self._seen_instead()}. See its output for the cause."
             if self.exit_status
             else f"{self._seen_instead()}, and the command printed no number that wireproof"
             " recognises: there is nothing to compare."
@@ -251,7 +251,7 @@ class _Judged:
         return reason("traffic-no-number", text, seen)
 
     def _seen_instead(self) -> str:
-        """Summarise what crossed which port, as far as it matters."""
+        """Summarise the relevant traffic of each port."""
         claimed = volume(self.claimed.bytes)
         if self._dwarfs(self.other):
             return f"{claimed} crossed {self._claimed_ports()}{self._elsewhere()}"
@@ -264,7 +264,7 @@ class _Judged:
         return carried.bytes > START_UP_BYTES and self.claimed.bytes < ABSENT * carried.bytes
 
     def _shortage(self, wanted: float, criteria: Criteria) -> tuple[Proof, list[Reason]]:
-        """Fewer bytes crossed the claimed port than the printed results imply."""
+        """Judge a command with fewer bytes on the claimed port than the results imply."""
         proof, code, what = self._missing(wanted, criteria)
         return proof, [
             reason(
@@ -289,7 +289,7 @@ class _Judged:
             return (
                 "unproven",
                 "traffic-unreadable",
-                f", and the port below {hidden} is hidden: other ports may count the same bytes",
+                f", and the port below {hidden} is hidden, so other ports may count the same bytes",
             )
         absent = self.claimed.below(ABSENT * wanted + min(START_UP_BYTES, wanted / 2))
         if instead := self._by_other_ports(wanted, absent=absent):
@@ -299,7 +299,7 @@ class _Judged:
             return "unproven", code, text
         inside = self.claimed.inside
         if inside is not None and turned_round(inside, self.claimed.upper, wanted, most):
-            turned = f": the adapter's own switch turned {volume(inside)} round"
+            turned = f": the adapter's internal switch returned {volume(inside)}"
             return "off-wire", "traffic-inside-adapter", turned
         if dark := self.ports.dark():
             return "unproven", "traffic-unreadable", f"; {dark} may have carried the rest uncounted"
@@ -315,9 +315,9 @@ class _Judged:
         return "off-wire", "traffic-off-wire", ": the messages went through memory, not over a wire"
 
     def _rest(self, most: float) -> str:
-        """Say where the bytes are that did not cross the claimed port."""
+        """Return a phrase about the bytes that did not cross the claimed port."""
         whole = self.claimed.bytes + self.other.bytes >= most
-        return "a part took another path" if whole else "the rest went through memory or loopback"
+        return "some took another path" if whole else "the rest went through memory or loopback"
 
     def _open(self, most: float, *, absent: bool) -> tuple[str, str]:
         """Return code and sentence if the counters cannot show what is missing; else ""."""
@@ -325,7 +325,7 @@ class _Judged:
         peak_bytes = claimed.rate * self.traffic.seconds or math.inf
         seen, more = claimed.bytes, claimed.bytes + 1.0
         if may_have_wrapped(claimed.wrap_bytes, seen, more, peak_bytes, claimed.packets):
-            trouble = trouble or "its 32 bits may have restarted"
+            trouble = trouble or "its 32-bit value may have wrapped"
         if trouble:
             return "traffic-unreadable", f", but one of its counters cannot be read ({trouble})"
         if self._between_machines and self.other.at_least(most):
@@ -360,8 +360,8 @@ class _Judged:
     def _rate(
         self, claims: Printed, wanted: float, criteria: Criteria
     ) -> tuple[Proof, list[Reason]]:
-        """Enough bytes crossed; without printed iterations the peak rate must confirm the printed
-        rate too.
+        """Judge by the rate: enough bytes crossed, but without printed iterations the peak must
+        also confirm the printed rate.
         """
         crossed, rate = self.claimed.bytes, claims.rate_bytes_per_s
         implied = f"the printed results imply at least {volume(wanted)} in one direction"
@@ -385,7 +385,7 @@ class _Judged:
             "interval_s": self.traffic.interval_s,
         }
         span = (
-            f"{volume(self.claimed.peak)}/s is the most that {self._claimed_ports()} saw in any"
+            f"{volume(self.claimed.peak)}/s is the highest rate of {self._claimed_ports()} in any"
             f" {self.traffic.interval_s * 1000:.0f} ms"
             if self.claimed.peak
             else f"no two readings show a rate of {self._claimed_ports()}"
@@ -406,7 +406,7 @@ class _Judged:
 
     @property
     def claimed_names(self) -> str:
-        """The claimed ports as their hosts name them; "" without a claim."""
+        """Return the claimed ports by the names on their hosts; "" without a claim."""
         names = {self.ports.claimed_name(host) for host in self.ports.hosts} - {""}
         return ", ".join(sorted(names))
 

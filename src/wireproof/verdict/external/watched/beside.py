@@ -1,6 +1,5 @@
-"""Remarks beside the proof of a watched command that do not decide it.
-
-Hosts that were not watched, a peak above the link's rate, problems that ports and sockets counted.
+"""Remarks on a watched command that do not affect its proof: hosts that were not watched, a peak
+above the link's rate, and problems that ports and sockets counted.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,11 +20,11 @@ from wireproof.verdict.path import other_protocol as contradicting
 # --- How the claimed rails shared the bytes of a watched command. This decides nothing: only the
 # command's author knows whether it should use all rails.
 
-_BUSY = 0.5  # share of the busier direction: the way back carries only acknowledgements
+_BUSY = 0.5  # share of the busier direction: the opposite direction carries only acknowledgements
 
 
 def rail_reasons(ports: WatchedPorts, link: LinkClaim | None, criteria: Criteria) -> list[Reason]:
-    """Return one reason per host with rails for its busier direction, or for both if both are
+    """Return a reason for each host with rails: for its busier direction, or for both if both are
     busy.
     """
     return [
@@ -64,7 +63,7 @@ def _reason(
     listed = ", ".join(
         f"{rail} unknown"
         if share is None
-        else f"{rail} {volume(share * whole)} ({share:.0%} of {wanted:.0%} due)"
+        else f"{rail} {volume(share * whole)} ({share:.0%}; expected {wanted:.0%})"
         for rail, share, wanted in zip(seen, shares, due, strict=True)
     )
     code = {"one-rail": "one-rail", "unequal": "unequal-rails"}.get(state, "rails-shared")
@@ -72,7 +71,7 @@ def _reason(
     summary = {
         "striped": "each rail carried its share",
         "one-rail": "one rail carried everything",
-        "unequal": "the rails did not carry their shares",
+        "unequal": "the rails carried unequal shares",
     }.get(state, "the share of each rail is unknown")
     return reason(
         code,
@@ -86,9 +85,8 @@ def _reason(
 
 
 def other_protocol(ports: WatchedPorts, link: LinkClaim | None, wanted: float) -> list[Reason]:
-    """Return a reason if another protocol than the link's carried the ``wanted`` bytes.
-
-    Empty if the link's protocol carried them, or if nothing shows which did.
+    """Return a reason if a protocol other than the link's carried the ``wanted`` bytes. Empty if
+    the link's protocol carried them or if the protocol is unknown.
     """
     ends = [(host.host, *ports.busiest(host)) for host in ports.hosts]
     seen = [(host, port, count) for host, port, count in ends if count is not None]
@@ -135,8 +133,9 @@ def beside(
 
 
 def unread(traffic: Traffic, ports: WatchedPorts) -> str:
-    """Return hosts whose unread ports may have carried a command's bytes without any watched port:
-    two or more, or one if pairs on several hosts share the bytes. "" if there are none.
+    """Return the hosts whose unread ports may have carried a command's bytes without using a
+    watched port: at least two hosts, or one if pairs on several hosts share the bytes. "" if there
+    are none.
     """
     names = [*(host.host for host in traffic.hosts if host.error), *traffic.unwatched]
     enough = len(names) >= (1 if ports.pairs > 1 else 2)
@@ -151,11 +150,13 @@ def _unwatched(traffic: Traffic, ports: WatchedPorts, claimed: Carried) -> Itera
     watched = [host.host for host in traffic.hosts if not host.error]
     if len(ports.hosts) < len(watched):
         names = ", ".join(watched[:_SHOWN])
-        text = f"{names}: some of these names are the same machine; its ports are counted once."
+        text = (
+            f"{names}: some of these names belong to the same machine; its ports are counted once."
+        )
         yield reason("traffic-one-end", text, {"hosts": names}, "warning")
     if traffic.unwatched:
         names = ", ".join(traffic.unwatched[:_SHOWN])
-        text = f"the output names {names}, whose ports were not read: give them to --hosts."
+        text = f"the output names {names}, whose ports were not read: add them to --hosts."
         yield reason("traffic-unwatched", text, {"hosts": names}, "warning")
     if len(ports.hosts) == 1 and claimed.bytes > START_UP_BYTES:
         text = f"only {ports.hosts[0].host} was watched: the other end is inferred from it."
@@ -266,5 +267,5 @@ def limit(claim: Claim) -> tuple[float | None, list[str]]:
 
 
 def undecided(unsure: float) -> tuple[Proof, str, str]:
-    what = f", and {volume(unsure)} of background traffic leave it undecided"
+    what = f", and {volume(unsure)} of background traffic leaves this undecided"
     return "unproven", "traffic-background", what

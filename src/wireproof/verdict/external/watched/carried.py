@@ -1,4 +1,4 @@
-"""What ports of one kind carried, as a value; and reasons about traffic as values. Pure."""
+"""The traffic of ports of one kind, and reasons about traffic. Pure."""
 
 import dataclasses
 import operator
@@ -34,7 +34,7 @@ PLACES = {
     "traffic-one-kernel": "on one kernel",
     "traffic-one-adapter": "functions of one adapter",
 }
-"""What hosts may share so that traffic between them needs no wire, by the reason's code."""
+"""What hosts share if traffic between them needs no wire, by the reason's code."""
 Kind = Literal["claimed", "other", "loopback"]
 
 
@@ -42,11 +42,11 @@ Kind = Literal["claimed", "other", "loopback"]
 class Carried:
     """Bytes in the busier direction over one kind of port.
 
-    ``unsure``: the background that was subtracted. ``most``: the most that may have crossed at both
-    ends; None: ``bytes`` plus ``unsure``. ``inside``: bytes that the adapter's own switch may have
-    turned round; None: not counted. ``packets``: None: not counted. ``wrap_bytes``: the number of
-    bytes after which a counter restarts; None: never. ``together``: the peaks of all ends, if pairs
-    on several hosts share the bytes.
+    ``unsure``: the background that was subtracted. ``most``: upper bound of the bytes at both ends;
+    None: ``bytes`` plus ``unsure``. ``inside``: bytes that the adapter's internal switch may have
+    returned; None: not counted. ``packets``: None: not counted. ``wrap_bytes``: the number of bytes
+    after which a counter restarts; None: never. ``together``: the peaks of all ends, if pairs on
+    several hosts share the bytes.
     """
 
     bytes: float
@@ -66,11 +66,11 @@ class Carried:
         return self.bytes - self.unsure >= wanted
 
     def covers(self, wanted: float, late: float = 0.0) -> bool:
-        """Return whether it is at least ``wanted``, less ``FAINT`` if the background doubled while
-        the command ran.
+        """Return whether the bytes reach ``wanted``, less ``FAINT``, even if the background doubled
+        while the command ran.
 
         ``late``: the share of a small background that a late refresh may have added to its
-        estimate. A large one may as well be underestimated.
+        estimate. A large background may equally be underestimated.
         """
         unsure, faint = self.unsure * (1 - late), FAINT * wanted
         if unsure > 2 * faint:
@@ -82,21 +82,22 @@ class Carried:
 
     @property
     def rate(self) -> float:
-        """The peak, of all ends together if they share the bytes."""
+        """The peak rate; of all ends together if they share the bytes."""
         return self.peak if self.together is None else self.together
 
     @property
     def upper(self) -> float:
-        """The bytes that may have crossed if the background belonged to the command."""
+        """Upper bound of the command's bytes: it includes the background."""
         return self.bytes + self.unsure if self.most is None else self.most
 
 
 FAINT = 0.05
 """Share of a command's bytes that a change of the background may hide."""
 HARDLY = 0.01
-"""Share of the bytes below which a port is not named."""
+"""Ports below this share of the bytes are not listed."""
 START_UP_BYTES = 256 << 10
-"""Traffic of launchers and libraries beside any measurement; smaller amounts prove nothing."""
+"""Traffic of launchers and libraries in addition to any measurement, in bytes; smaller amounts
+prove nothing."""
 NOTHING = Carried(0.0, 0.0, 0.0, "", ())
 
 
@@ -110,7 +111,7 @@ def peak_of(ends: Iterable[Carried], count: float) -> float:
     """Return the highest rate at any end, or 0 if an end that carried the bytes has no rate
     reading.
 
-    Traffic in the other direction meanwhile says nothing about it.
+    Simultaneous traffic in the other direction is no evidence for it.
     """
     known = list(ends)
     busy = [end for end in known if end.bytes >= max(count / 2, START_UP_BYTES)]
@@ -118,7 +119,7 @@ def peak_of(ends: Iterable[Carried], count: float) -> float:
 
 
 def total(seen: dict[str, Crossed]) -> Carried:
-    """Sum up ports that share no byte."""
+    """Add up ports that count different bytes."""
     whole = added(list(seen.values()))
     least = HARDLY * (whole.bytes or 0.0)
     return Carried(
@@ -139,8 +140,8 @@ def total(seen: dict[str, Crossed]) -> Carried:
 
 
 def summed(ends: Sequence[Carried], by: Key) -> Carried:
-    """Add up the ends of several hosts; values that cannot be added are those of the
-    largest end.
+    """Add up the ends of several hosts; values that cannot be added are taken from the largest
+    end.
     """
     packets = [end.packets for end in ends]
     known = [count for count in packets if count is not None]

@@ -1,5 +1,5 @@
-"""Were the bytes on the claimed port the program's? The doubts, the strongest first, and what its
-repetitions account for, printed or usual. Pure.
+"""Check whether the bytes on the claimed port were the program's: the doubts, strongest first, and
+the bytes that its printed or usual repetitions account for. Pure.
 """
 
 from collections.abc import Sequence
@@ -35,8 +35,8 @@ between repetitions.
 """
 RATE_SEEN = 0.70  # a reading that is partly idle shows less than the true peak
 _ABOVE, _ABOVE_BOTH_WAYS = 3.0, 2.0
-"""Factor by which a peak may exceed the rows: a row's time is a mean, and hosts that stall between
-messages are faster in between. In a ping-pong, the quieter direction counts.
+"""Factor by which a peak may exceed the rows: a row's time is a mean, so hosts that stall now and
+then are faster in between. For a ping-pong, the quieter direction counts.
 """
 
 _MOSTLY = 0.9
@@ -47,11 +47,12 @@ _AS_COUNTED = 1.25
 """Factor on the printed byte count: room for headers and retransmissions, not for other traffic."""
 _WITH_HEADERS = 1.06
 _OF_A_PACKET = 100.0
-"""Factor on the printed byte count: headers of TCP in frames of 1500 bytes; bytes of headers of a
-message that is a packet of its own.
+"""Factor on the printed byte count: TCP headers in frames of 1500 bytes, and the headers of a
+message that is a separate packet.
 """
 MANY_TIMES = 3.0
-"""Factor on the printed bytes: a log of both ends may list a run twice; repeats add less."""
+"""Factor on the printed bytes: a log of both ends may list a run twice; retransmissions add
+less."""
 
 CHANGES = 4.0
 """Number of counter refreshes that are needed to show a rate."""
@@ -99,7 +100,7 @@ class Doubts:
         return None
 
     def _busiest(self) -> list[tuple[Ledger, str]]:
-        """Return the claimed port of each host; without a claim, the port that carried most."""
+        """Return the claimed port of each host; without a claim, the port with the most traffic."""
         ends = [(self.ports.ledger(host), self.ports.busiest(host)[0]) for host in self.ports.hosts]
         return [(ledger, name) for ledger, name in ends if name in ledger.ports]
 
@@ -116,7 +117,7 @@ class Doubts:
     def _one_host(self) -> Reason | None:
         """Doubt traffic that one host sends and receives while all others are silent.
 
-        The command's payload would cross a port of another host, too.
+        The command's payload would also cross a port of another host.
         """
         if len(self.ports.hosts) < 2:
             return None
@@ -125,8 +126,8 @@ class Doubts:
             return None
         return reason(
             "traffic-not-its-own",
-            f"{volume(self.claimed.bytes)} crossed the port of {host} in each direction, and ports"
-            f" of all other hosts moved {volume(most)} at most: other traffic was on it.",
+            f"{volume(self.claimed.bytes)} crossed the port of {host} in each direction, and the "
+            f"ports of all other hosts moved at most {volume(most)}: other traffic was on it.",
             {"host": host, "most_bytes": most},
         )
 
@@ -147,17 +148,15 @@ class Doubts:
         code = sorted(shared.values())[-1]  # a kernel, if one is shared
         return reason(
             code,
-            f"{hosts}: {PLACES[code]}, and no counter of a physical port shows that the bytes left"
-            f" it; {volume(left.bytes)} of {volume(self.claimed.bytes)} did for certain.",
+            f"{hosts}: {PLACES[code]}, and no counter of a physical port shows that the bytes left "
+            f"it; only {volume(left.bytes)} of {volume(self.claimed.bytes)} certainly did.",
             {"hosts": hosts, "left_bytes": left.bytes},
         )
 
     def _above_the_rows(self) -> Reason | None:
-        """Doubt a peak above what the rows can put on a port: part of it is other traffic, and
-        which is unknown.
-
-        A stream that stood still most of its time peaks far above its average; its printed byte
-        count decides.
+        """Doubt a peak above the rows' maximum rate on a port: an unknown part of it is other
+        traffic. A stream that stalled most of the time peaks far above its average; its printed
+        byte count decides.
         """
         most, peak = self.printed.most_bytes_per_s, self.claimed.rate
         if self._is_as_counted():
@@ -167,8 +166,8 @@ class Doubts:
             return None
         return reason(
             "traffic-not-its-own",
-            f"the printed rows put at most {volume(most)}/s on a direction of a port, and "
-            f"{', '.join(self.claimed.names)} had {volume(peak)}/s: other traffic was on it.",
+            f"the printed rows put at most {volume(most)}/s on one direction of a port, but "
+            f"{', '.join(self.claimed.names)} peaked at {volume(peak)}/s: other traffic was on it.",
             {"most_peak": most, "peak": peak},
         )
 
@@ -178,8 +177,8 @@ class Doubts:
         return counted and self.claimed.below(_AS_COUNTED * self.printed.least_bytes)
 
     def _more_than_counted(self) -> Reason | None:
-        """Doubt several times the bytes of the printed repetitions of ping-pongs and collectives:
-        they may all be other traffic.
+        """Doubt the bytes if they are several times those of the printed repetitions of ping-pongs
+        and collectives: they may all be other traffic.
         """
         most, crossed = self.printed.most_bytes, self.claimed.bytes
         if most is None or crossed <= MANY_TIMES * most + 4 * START_UP_BYTES:
@@ -187,7 +186,7 @@ class Doubts:
         return reason(
             "traffic-not-its-own",
             (
-                f"the printed repetitions are at most {volume(most)} in one direction, but "
+                f"the printed repetitions move at most {volume(most)} in one direction, but "
                 f"{volume(crossed)} crossed {', '.join(self.claimed.names)}: other traffic was on "
                 "it."
             ),
@@ -195,8 +194,8 @@ class Doubts:
         )
 
     def _back(self) -> Reason | None:
-        """Doubt a stream if more than acknowledgements came back: others that exchange data sent
-        about as much in its direction, too, and it may be missing that.
+        """Doubt a stream if more than acknowledgements came back: other jobs that exchange data
+        also sent about as much in its direction, and the stream may have sent that much less.
         """
         one_way = all(table.traffic == "stream" and table.directions < 2 for table in self.series)
         if not one_way or len(self.ports.hosts) != 2:
@@ -210,15 +209,15 @@ class Doubts:
         return reason(
             "traffic-not-its-own",
             f"the command streams in one direction, but {volume(back.bytes)} came back over"
-            f" {', '.join(back.names)}: other traffic was on it, and a part of the"
-            f" {volume(self.claimed.bytes)} may be other traffic, too.",
+            f" {', '.join(back.names)}: other traffic was on it, and part of the "
+            f"{volume(self.claimed.bytes)} may also be other traffic.",
             {"back_bytes": back.bytes, "crossed_bytes": self.claimed.bytes},
         )
 
     def _one_adapter(self) -> Reason | None:
         """Doubt functions of one adapter: its switch may have carried all bytes.
 
-        A register that this host may not read looks the same as a port that moved nothing.
+        A counter that this host is not allowed to read looks the same as a port that moved nothing.
         """
         places = [set().union(*map(self.ports.adapters, mates)) for mates in self.ports.places()]
         masked = (is_masked(*end) for end in self._busiest())
@@ -233,7 +232,8 @@ class Doubts:
         )
 
     def _packets(self) -> Reason | None:
-        """Doubt fewer packets than messages: each message of a ping-pong is a packet of its own."""
+        """Doubt the bytes if there are fewer packets than messages: each message of a ping-pong is
+        a separate packet."""
         due, seen = self.printed.least_packets, self.claimed.packets
         if seen is None or not lacks_packets(seen, due, _MOST):
             return None
@@ -247,7 +247,8 @@ class Doubts:
         )
 
     def _bursts(self) -> Reason | None:
-        """Doubt readings without a peak: a row's bytes cross within its time."""
+        """Doubt the bytes if no reading has the peak that a row requires: its bytes cross within
+        its time."""
         if not self.claimed.peak:
             return None
         window_s = max(self.traffic.window_s, self.ports.refresh_s())
@@ -256,10 +257,9 @@ class Doubts:
             if self.claimed.rate < least:
                 return reason(
                     "traffic-not-its-own",
-                    f"a row moves {volume(size)} within {seconds * 1e3:.3g} ms, so that some "
+                    f"a row moves {volume(size)} within {seconds * 1e3:.3g} ms, so at least one "
                     "reading must show"
-                    f" {volume(least)}/s at least; {', '.join(self.claimed.names)} never had more "
-                    "than"
+                    f" at least {volume(least)}/s; {', '.join(self.claimed.names)} never exceeded"
                     f" {volume(self.claimed.rate)}/s: its bytes are other traffic.",
                     {"least_peak": least, "peak": self.claimed.rate},
                 )
@@ -277,7 +277,8 @@ class Doubts:
         )
 
     def _link_of(self, host: HostTraffic) -> LinkClaim | None:
-        """Return the link stated by the port that carried most, for what carried its bytes."""
+        """Return the link of the port with the most traffic, for the protocol that carried its
+        bytes."""
         name, crossed = self.ports.busiest(host)
         ports = self.ports.ledger(host).ports
         if crossed is None:
@@ -286,7 +287,7 @@ class Doubts:
         return link_of_port(ports[name].nic, carrier, [port.nic for port in ports.values()])
 
     def _numbers(self) -> Reason | None:
-        """Doubt a number that no wire of this kind can give, whatever crossed the port
+        """Doubt a number that no wire of this kind allows, whatever traffic the port carried
         meanwhile.
         """
         link = self._link()
@@ -298,8 +299,8 @@ class Doubts:
                 )
                 return reason(
                     "traffic-contradicted",
-                    f"{table.tool} {table.benchmark}: {why}; what crossed the port is other"
-                    " traffic.",
+                    f"{table.tool} {table.benchmark}: {why}; the bytes on the port are other "
+                    "traffic.",
                 )
         return None
 
@@ -320,8 +321,8 @@ class Doubts:
         )
 
     def _stray(self) -> Reason | None:
-        """Doubt a printed byte count that the claimed port does not match if another port moved
-        part of as much: other traffic may have taken the place of that part.
+        """Doubt a printed byte count that differs from the claimed port's count if another port
+        moved part of the bytes: other traffic on the claimed port may hide that part.
         """
         least, other = self.printed.least_bytes, self.ports.carried("other")
         part = max(FAINT * least, START_UP_BYTES)
@@ -334,14 +335,14 @@ class Doubts:
             "traffic-rival-port",
             f"{volume(least)} was printed, and {volume(self.claimed.bytes)} crossed"
             f" {', '.join(self.claimed.names)} while {', '.join(other.names)} carried"
-            f" {volume(other.bytes)}: part of it may have been the program's.",
+            f" {volume(other.bytes)}: part of that traffic may belong to the program.",
             {"other_bytes": other.bytes, "least_bytes": least},
         )
 
 
 @dataclass(frozen=True)
 class Repetitions:
-    """The printed rows, and what crossed the claimed ports."""
+    """The printed rows, and the traffic of the claimed ports."""
 
     ports: WatchedPorts
     claimed: Carried
@@ -355,8 +356,8 @@ class Repetitions:
         return usual is not None and self.claimed.covers(share * usual[0], self.ports.late_share())
 
     def far_above(self) -> bool:
-        """Return whether so many more bytes than those of all repetitions crossed that another job
-        must have sent them."""
+        """Return whether far more bytes crossed than all repetitions account for, so that another
+        job must have sent the rest."""
         most = self._most()
         return most is not None and self.claimed.bytes > MANY_TIMES * most + 4 * START_UP_BYTES
 
@@ -373,11 +374,10 @@ class Repetitions:
         )
 
     def as_repeated(self, wanted: float, share: float) -> bool:
-        """Return whether the bytes are those of the rows' repetitions and few more: proof without
-        the rate.
-
-        More bytes may be another flow's alone, fewer a part of the command's. Acknowledgements of
-        another flow can be many, too, so a ping-pong's repetitions must be printed.
+        """Return whether the bytes match the rows' repetitions with little to spare, which is proof
+        without the rate. More bytes may belong entirely to another flow, fewer may be only part of
+        the command's. Another flow may also send many acknowledgements, so a ping-pong's
+        repetitions must be printed.
         """
         if self.ports.both_ways:
             if self.printed.most_bytes is None or wanted < 4 * START_UP_BYTES:
@@ -389,13 +389,14 @@ class Repetitions:
         return self.as_usual(share) and self.claimed.below(most + 4 * START_UP_BYTES)
 
     def whose_bytes(self, wanted: float, traffic: Traffic, series: Sequence[Series]) -> str:
-        """Explain what the bytes that crossed may be, and what evidence would settle it."""
+        """Return a sentence on the possible origins of the bytes, and on the evidence that would
+        settle it."""
         rows = f"the rows account for {volume(wanted)}"
         if self.printed.repeated_bytes is not None and not self.ports.both_ways:
             least, most = self.printed.repeated_bytes
             by = "printed" if self.printed.counted else "tool's usual"
             span = f" to {volume(most)}" if most is not None else " or more"
-            rows = f"the {by} repetitions make {volume(least)}{span}"
+            rows = f"the {by} repetitions account for {volume(least)}{span}"
         seconds = CHANGES * max(self.ports.refresh_s(), traffic.window_s)
         known = ""
         if any(table.tool == "osu" for table in series) and not self.printed.counted:

@@ -1,4 +1,5 @@
-"""Sum up what the claimed port, the others and loopback of every watched host carried. Pure."""
+"""Add up the traffic of the claimed port, the other ports and loopback of every watched host.
+Pure."""
 
 import dataclasses
 import math
@@ -85,15 +86,15 @@ class WatchedPorts:
         return self._nics.get(host.host) or self._common
 
     def claimed_name(self, host: HostTraffic) -> str:
-        """Return the claimed port by the host's own name for it, or as claimed if there is none; ""
-        without a claim.
+        """Return the claimed port by its name on the host, or as claimed if the host has no such
+        port; "" without a claim.
         """
         name = self._claim(host)
         port = port_called((ledger.nic for ledger in self.ledger(host).ports.values()), name)
         return port.name if port is not None else name
 
     def missing(self) -> tuple[HostTraffic, str] | None:
-        """Return a host without a port of the claimed name, and the missing names."""
+        """Return a host that lacks a port with a claimed name, and the missing names."""
         for host in self.hosts:
             name = self.claimed_name(host)
             if name and name not in self.ledger(host).ports:
@@ -118,7 +119,7 @@ class WatchedPorts:
         return None
 
     def dark(self) -> str:
-        """Return the name of a port beside the claimed one that may carry uncounted bytes, or
+        """Return the name of a port other than the claimed one that may carry uncounted bytes, or
         "".
         """
         for host in self.hosts:
@@ -130,8 +131,8 @@ class WatchedPorts:
         return ""
 
     def unplaced(self, least: float) -> str:
-        """Return a port with at least ``least`` bytes that may stand on an unknown port, or "" if
-        there is none.
+        """Return a port with at least ``least`` bytes that may be stacked on an unknown port, or ""
+        if there is none.
         """
         for host in self.hosts:
             ledger = self.ledger(host)
@@ -142,11 +143,10 @@ class WatchedPorts:
         return ""
 
     def carried(self, kind: Kind) -> Carried:
-        """Return what ports of one kind carried: the busiest sender and receiver must both have
-        counted it.
-
-        If only one end was read, it counts for both. ``both_ways``: each of two hosts, in its
-        quieter direction. ``shared``: all senders and all receivers together.
+        """Return the traffic of ports of one kind: the busiest sender and receiver must both have
+        counted it. If only one end was read, it counts for both. With ``both_ways``, each of two
+        hosts counts in its quieter direction. If pairs share the bytes, all senders and all
+        receivers count together.
         """
         ends = [(self._end(host, kind, "tx"), self._end(host, kind, "rx")) for host in self.hosts]
         return self._of_ends(kind, ends)
@@ -169,7 +169,7 @@ class WatchedPorts:
         )
 
     def _poorer(self, ends: list[tuple[Carried, Carried]], by: Key, *, alone: bool) -> Carried:
-        """Return senders or receivers, whichever counted less; the busier if both are ends of one
+        """Return senders or receivers, whichever counted less; the busier end if both are on one
         host.
         """
         if alone:
@@ -201,7 +201,7 @@ class WatchedPorts:
         )
 
     def busiest(self, host: HostTraffic) -> tuple[str, Crossed | None]:
-        """Return a host's claimed port, or its busiest way out, in the busier direction."""
+        """Return a host's claimed port, or its busiest egress port, in the busier direction."""
         return busiest(self.ledger(host), DIRECTIONS, self.claimed_name(host))
 
     def own_peak(self, carried: Carried) -> float:
@@ -210,8 +210,8 @@ class WatchedPorts:
         return max(0.0, carried.rate - (carried.unsure / seconds if seconds else 0.0))
 
     def refresh_s(self) -> float:
-        """Return how late the byte counters of the claimed ports may be; of the busiest ways out
-        without a claim.
+        """Return how late the byte counters of the claimed ports may be; of the busiest egress
+        ports if there is no claim.
         """
         ends = [(self.ledger(host), self.busiest(host)[0]) for host in self.hosts]
         return max((refresh_ms(*end) for end in ends if end[1] in end[0].ports), default=0.0) / 1e3
@@ -224,15 +224,15 @@ class WatchedPorts:
     def places(self) -> list[list[HostTraffic]]:
         """Group hosts that reach each other without a wire.
 
-        They share a kernel, whatever their network namespaces (namespaces of a virtual lab count as
-        separate hosts), or use functions of one adapter.
+        They share a kernel, regardless of their network namespaces (namespaces of a virtual lab
+        count as separate hosts), or use functions of one adapter.
         """
         return sharing((self.adapters(host) | self._kernel(host), host) for host in self.hosts)
 
     def _kernel(self, host: HostTraffic) -> set[Identity]:
-        """Return the identity of its kernel; a clone of a running machine keeps that of another.
-
-        A container beside clones may be on either, so they share it.
+        """Return the identities of its kernel; a clone of a running machine keeps the identity of
+        the original. A container beside clones may run on either of them, so it shares the identity
+        of both.
         """
         mates = [one.machine for one in self.hosts if _boot_id(one) == _boot_id(host)]
         cloned = len(mates) > 1 == len(set(mates))
@@ -249,12 +249,13 @@ class WatchedPorts:
         return codes
 
     def adapters(self, host: HostTraffic) -> set[Identity]:
-        """Return the adapter identities behind the claimed port or the busiest way out."""
+        """Return the adapter identities behind the claimed port or the busiest egress port."""
         nics = [port.nic for port in self.ledger(host).ports.values()]
         return adapters_of(nics, self.busiest(host)[0])
 
     def left(self) -> Carried:
-        """Return what the claimed ports of a place certainly exchanged with other places."""
+        """Return the bytes that the claimed ports of a place certainly exchanged with other
+        places."""
         ends = [(self._left(mates, "tx"), self._left(mates, "rx")) for mates in self.places()]
         if self.both_ways or len(ends) < 2:
             return self._of_ends("claimed", ends)
@@ -264,10 +265,8 @@ class WatchedPorts:
         return max((min(pair, key=bytes_of) for pair in pairs), key=bytes_of)
 
     def answered(self) -> tuple[str, float]:
-        """Return (host whose claimed port carried most, the most that all others may have moved in
-        one direction).
-
-        For several hosts.
+        """Return (host whose claimed port has the most traffic, upper bound of the bytes of all
+        others in one direction). For several hosts.
         """
 
         def busiest(host: HostTraffic) -> float:
@@ -278,10 +277,8 @@ class WatchedPorts:
         return host.host, max(self._moved(others, way) for way in DIRECTIONS)
 
     def _left(self, mates: list[HostTraffic], direction: Direction) -> Carried:
-        """Return the bytes that mates cannot have sent each other: those beyond all that the other
-        mates moved.
-
-        What a host elsewhere received may belong to another job.
+        """Return the bytes that ``mates`` cannot have sent each other: those beyond the total of
+        the other mates. Bytes that a host elsewhere received may belong to another job.
         """
         ends = {host.host: self._end(host, "claimed", direction) for host in mates}
         if len(mates) == 1:
@@ -295,7 +292,8 @@ class WatchedPorts:
         return dataclasses.replace(max(ends.values(), key=bytes_of), bytes=beyond, most=most)
 
     def _moved(self, hosts: list[HostTraffic], direction: Direction) -> float:
-        """Return the most that these hosts may have moved; infinite if a port is in doubt."""
+        """Return an upper bound of the bytes that these hosts moved; infinite if a port is in
+        doubt."""
         kinds: tuple[Kind, Kind] = ("claimed", "other")
         ends = [self._end(host, kind, direction) for host in hosts for kind in kinds]
         return math.inf if any(end.trouble for end in ends) else sum(map(most_of, ends))
@@ -315,10 +313,8 @@ class WatchedPorts:
         return total(others_than(ledger, name, direction))
 
     def _ways_out(self, ledger: Ledger, direction: Direction) -> dict[str, Crossed]:
-        """Return what left by each way out.
-
-        A virtual port beside real ones leads out of a container or into one: only a second machine
-        at its other end shows which.
+        """Return the traffic of each egress port. A virtual port beside real ports leads out of a
+        container or into one: only a second machine at its other end shows which.
         """
         ways = apart(ledger, everywhere(ledger, direction))
         if not any(port.known for port in ledger.ports.values() if is_real(port)):
@@ -334,7 +330,7 @@ class WatchedPorts:
 
 
 def _names(ends: list[Carried]) -> tuple[str, ...]:
-    """Return the ports that carried a share worth naming at any end."""
+    """Return the ports that carried a relevant share at any end."""
     least = HARDLY * max((end.bytes for end in ends), default=0.0)
     return tuple(dict.fromkeys(name for end in ends if end.bytes > least for name in end.names))
 
@@ -346,7 +342,7 @@ everywhere.
 
 
 def _itself(host: HostTraffic) -> set[Identity]:
-    """Return what two names of one machine have in common; a clone of it has other addresses."""
+    """Return the identities that two names of one machine share; a clone has other addresses."""
     ports = host.ledger.ports.values() if host.ledger else ()
     nics = [port.nic for port in ports if port.nic.kind != "loopback"]
     addresses = {one for nic in nics if nic.link_kind in _OUTWARD for one in nic.address} or {""}

@@ -47,6 +47,8 @@ PROVED = (
     1392,  # background on the sender hid a quarter of the payload: off-wire
     16400906,  # a third went over another rail, and a flow of others filled the gap: on-wire
     12002559,  # with /sys hidden, a bond and its members were added up without a claim: on-wire
+    31031163,  # memory, and a flow of others at one host, in both directions: wrong-path
+    30113739,  # memory, and a flow that one host counts as background and the other cannot: on-wire
 )
 
 

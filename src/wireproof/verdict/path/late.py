@@ -266,7 +266,7 @@ class _Whole:
         )
         if whole.kind in _DECIDED and not self._keeps_pace(one, place, whole.kind):
             return _stale(found, one.remark)
-        if whole.kind in ("wrong-path", "mixed") and self._goes_on(whole, place):
+        if whole.kind == "wrong-path" and self._goes_on(whole, place):
             return _stale(found, one.remark)
         if whole.kind != "on-wire" or whole.seen is None:
             return found

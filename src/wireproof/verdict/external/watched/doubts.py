@@ -127,7 +127,8 @@ class Doubts:
         return reason(
             "traffic-not-its-own",
             f"{volume(self.claimed.bytes)} crossed the port of {host} in each direction, and the "
-            f"ports of all other hosts moved at most {volume(most)}: other traffic was on it.",
+            f"ports of all other hosts moved {volume(most)} beyond their background: other traffic "
+            "was on it.",
             {"host": host, "most_bytes": most},
         )
 

@@ -159,6 +159,8 @@ class WatchedPorts:
             chosen, most = counted[-1], self._quieter(ends, most_of)[: 1 if alone else 2][-1:]
         else:
             counted, chosen = both, self._poorer(ends, bytes_of, alone=alone)
+            if kind == "other" and not alone and not self.shared:
+                chosen = _across(ends)  # others may send and receive as much on one host
             most = [self._poorer(ends, most_of, alone=alone)]
         return dataclasses.replace(
             chosen,
@@ -259,13 +261,10 @@ class WatchedPorts:
         ends = [(self._left(mates, "tx"), self._left(mates, "rx")) for mates in self.places()]
         if self.both_ways or len(ends) < 2:
             return self._of_ends("claimed", ends)
-        senders = sorted(ends, key=lambda end: end[0].bytes)[-2:]
-        receivers = sorted(ends, key=lambda end: end[1].bytes)[-2:]
-        pairs = ((a[0], b[1]) for a in senders for b in receivers if a is not b)
-        return max((min(pair, key=bytes_of) for pair in pairs), key=bytes_of)
+        return _across(ends)
 
     def answered(self) -> tuple[str, float]:
-        """Return (host whose claimed port has the most traffic, upper bound of the bytes of all
+        """Return (host whose claimed port has the most traffic, bytes beyond the background of all
         others in one direction). For several hosts.
         """
 
@@ -292,11 +291,12 @@ class WatchedPorts:
         return dataclasses.replace(max(ends.values(), key=bytes_of), bytes=beyond, most=most)
 
     def _moved(self, hosts: list[HostTraffic], direction: Direction) -> float:
-        """Return an upper bound of the bytes that these hosts moved; infinite if a port is in
-        doubt."""
+        """Return the bytes that these hosts moved beyond their background; infinite if a port is in
+        doubt.
+        """
         kinds: tuple[Kind, Kind] = ("claimed", "other")
         ends = [self._end(host, kind, direction) for host in hosts for kind in kinds]
-        return math.inf if any(end.trouble for end in ends) else sum(map(most_of, ends))
+        return math.inf if any(end.trouble for end in ends) else sum(map(bytes_of, ends))
 
     def _end(self, host: HostTraffic, kind: Kind, direction: Direction) -> Carried:
         ledger, name = self.ledger(host), self.claimed_name(host)
@@ -327,6 +327,14 @@ class WatchedPorts:
         unclear = [name for name in inside if real and (ways[name].bytes or 0.0) > START_UP_BYTES]
         remark = "the other end of {} may be on this machine"
         return ways | {name: Crossed(None, remark=remark.format(name)) for name in unclear}
+
+
+def _across(ends: list[tuple[Carried, Carried]]) -> Carried:
+    """Return the traffic of the busiest way from one host to another: the poorer of its ends."""
+    senders = sorted(ends, key=lambda end: end[0].bytes)[-2:]
+    receivers = sorted(ends, key=lambda end: end[1].bytes)[-2:]
+    pairs = ((a[0], b[1]) for a in senders for b in receivers if a is not b)
+    return max((min(pair, key=bytes_of) for pair in pairs), key=bytes_of)
 
 
 def _names(ends: list[Carried]) -> tuple[str, ...]:

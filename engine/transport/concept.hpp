@@ -151,6 +151,7 @@ class Group {
   virtual void set_patience(std::int64_t /*patience_ms*/) {}
   /// Called repeatedly while this rank waits for others, for a library that answers its peers only
   /// while it is called; empty: nothing is called.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): who overrides it keeps it
   virtual void set_idle(std::function<void()> /*idle*/) {}
 };
 

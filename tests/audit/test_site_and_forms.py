@@ -147,7 +147,7 @@ def test_the_forms_of_monitors_name_what_fails():
     assert len(series) == len({line.rsplit(" ", 1)[0] for line in series})
     assert text.endswith("# EOF")
     line = FORMS["nhc"](audit)
-    assert line.startswith("ERROR: wireproof: fail: settings of n[1-2]: 2 settings to mend: ")
+    assert line.startswith("ERROR: wireproof: fail: settings of n[1-2]: 2 settings to fix: ")
     right = AuditResult(id="mtu", host="n1", status="pass")
     line = FORMS["nhc"](Audit(hosts=["n1"], results=[right]))
     assert line == "OK: wireproof: settings of n1"

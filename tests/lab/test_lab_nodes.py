@@ -171,7 +171,7 @@ _SHOW = "ulimit -n; grep Cpus_allowed_list /proc/self/status | cut -f2"
 
 def test_a_node_that_is_not_there(build: Build) -> None:
     lab = build(2)
-    with pytest.raises(BadInput, match="has no node 'n9': it has n1, n2"):
+    with pytest.raises(BadInput, match="has no node 'n9'"):
         lab.exec_argv("n9", ["true"])
     done = ran([str(lab.program), "enter", "--state", str(lab.folder), "n9", "true"], timeout=120)
     assert done.returncode == 125

@@ -165,10 +165,8 @@ def test_without_the_right_to_taps_an_ordinary_user_gets_token_buckets_and_is_to
     found = _lab_as_nobody(node_program, "store-and-forward", _with_tun("600"))
     found.pop("down")
     (note,) = cast("list[str]", found.pop("notes"))
-    assert (
-        "/dev/net/tun cannot be opened (Permission denied): run `chmod 666 /dev/net/tun` as root"
-        " it" in note
-    )
+    assert "/dev/net/tun cannot be opened (Permission denied)" in note
+    assert "`chmod 666 /dev/net/tun`" in note
     expected = _expected()
     expected.pop("notes")
     assert found == expected
@@ -198,6 +196,4 @@ def test_a_kernel_that_forbids_it_is_named(node_program: Path) -> None:
         timeout=120,
         env={**os.environ, "PYTHONPATH": paths},
     )
-    assert (
-        "user.max_user_namespaces is 0: `sysctl -w user.max_user_namespaces=10000`" in done.stdout
-    ), done.stderr
+    assert "`sysctl -w user.max_user_namespaces=10000`" in done.stdout, done.stderr

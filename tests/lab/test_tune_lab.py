@@ -97,7 +97,7 @@ def test_a_value_that_the_kernel_refuses_leaves_nothing_changed(build: Build) ->
     assert not done.done
     assert states(done) == {("n1", "reverted"), ("n2", "reverted")}
     assert "refused" in {one.state for one in done.hosts[0].changes}
-    assert "--skip mtu leaves it out" in document_text(tuned_document(done))
+    assert "--skip mtu" in document_text(tuned_document(done))
     assert {node: bytes_of(lab, node) for node in lab.nodes} == before
 
 
@@ -110,7 +110,7 @@ def test_a_node_whose_value_has_moved_is_named_and_the_other_is_changed(build: B
     assert not done.done
     n1, n2 = done.hosts
     assert n1.sets[0].state == "armed"
-    assert "when the plan was made" in n2.problem
+    assert "plan was" in n2.problem
     assert revert(lab_target(lab, ("n1",))).done
 
 

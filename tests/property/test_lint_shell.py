@@ -5,7 +5,7 @@ import sys
 from types import FrameType
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from wireproof.lint.check import fixed, lint_text, repaired
@@ -99,6 +99,7 @@ def test_every_word_stands_where_it_says(text: str) -> None:
 
 @CALM
 @given(TEXTS, NAMES)
+@example(text="taskset 0-3 x 0\\ ", name="page.txt")
 def test_findings_have_places_in_the_text_and_their_order(text: str, name: str) -> None:
     lines = text.removeprefix("\ufeff").split("\n")
     found = lint_text(text, name)

@@ -170,7 +170,7 @@ def test_what_the_rows_cannot_tell_apart_is_named_with_it() -> None:
     (blame,) = found.located[0].blames
     assert str(blame.about) == "n0 -> n1"
     assert blame.confidence < 0.6
-    assert "these rows cannot tell it apart from: n1 receives slowly" in blame.evidence
+    assert any(one.endswith("from: n1 receives slowly") for one in blame.evidence)
 
 
 def test_equal_rows_of_three_nodes_are_no_proof_of_health() -> None:

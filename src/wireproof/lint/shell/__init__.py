@@ -336,10 +336,11 @@ class _CommandReader:
         everything = [*words, *(redirect.target for redirect in self.redirects)]
         if not everything or (rest and rest[0].text in _HEADS):
             return
+        last = max(word.line + word.raw.count("\n") for word in everything)
         whole = Command(
             words=rest,
             line=everything[0].line,
-            last=max(word.line + word.raw.count("\n") for word in everything),
+            last=min(last, self.part.last),  # a text may end with a continuation
             text=_source(self.recipe, everything[0], everything[-1]),
             assignments=tuple(words[:at]),
             redirects=tuple(self.redirects),

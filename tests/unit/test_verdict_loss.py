@@ -112,6 +112,14 @@ def test_loss_is_blamed_on_the_end_that_all_lossy_pairs_share() -> None:
     assert "n3 are lost" in found[0].message
 
 
+def test_loss_that_costs_nothing_names_the_end_that_all_lossy_pairs_share() -> None:
+    """A loss towards n3 passed, and the answer to "why" was that n1 retransmits."""
+    run = losing_with(run_of(lab(nodes=4, sizes=(1 << 20,), patterns=("stream",))), 2, 20)
+    found = of_code(judge(run), "retransmits")
+    assert len(found) > 1
+    assert all("n3" in one.message for one in found)
+
+
 @pytest.mark.parametrize("resent", [3, 20])
 def test_loss_between_two_hosts_blames_neither(resent: int) -> None:
     """The way, and no end of it: a port at a tenth was "packets that n1 sends are lost" at n1 if

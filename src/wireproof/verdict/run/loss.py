@@ -147,6 +147,7 @@ class Loss:
                 continue
             name, share = self.ctx.name(reader), host.per_million
             text = f"{name}: {_words(host)}"
+            text += f"; every pair that loses has {end} at an end" if end not in ("", name) else ""
             evidence = host.evidence()
             loud = share is None or share >= _WORTH_A_WARNING
             loud = loud and host.sums[_RESENT] >= _LEAST_WARNED

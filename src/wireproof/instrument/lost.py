@@ -171,7 +171,7 @@ def _collect(
 
 
 def _joined(why: str) -> str:
-    return why if why.startswith(("was ", "said ")) else f"was lost: {why}"
+    return why if why.startswith("was ") else f"was lost: {why}"
 
 
 def silent_ranks(

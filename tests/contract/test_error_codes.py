@@ -12,6 +12,7 @@ _ENGINE = (
     r'\\"code\\":\\"([a-z-]+)\\"',
 )
 _HEAD = (r'\bEngineError\(\s*code="([a-z-]+)"',)
+_CONSTANT = (r"\bEngineError\(\s*code=([A-Z_]+)",)
 
 
 def found(files: list[Path], patterns: tuple[str, ...]) -> set[str]:
@@ -27,7 +28,10 @@ def engine_sources() -> list[Path]:
 
 def test_the_table_lists_exactly_the_codes_that_are_emitted() -> None:
     emitted = found(engine_sources(), _ENGINE)
-    emitted |= found(list((ROOT / "src" / "wireproof").rglob("*.py")), _HEAD)
+    python = list((ROOT / "src" / "wireproof").rglob("*.py"))
+    emitted |= found(python, _HEAD)
+    for name in found(python, _CONSTANT):
+        emitted |= found(python, (rf'(?m)^{name} = "([a-z-]+)"$',))
     assert {"bad-plan", "deadline", "interrupted", "tcp-lost", "wire-late"} <= emitted
     assert emitted == set(ENGINE)
 

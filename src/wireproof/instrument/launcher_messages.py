@@ -59,7 +59,7 @@ def _short(name: str) -> str:
 
 
 Evidence = Iterator[tuple[set[int], str]]
-"""Ranks, and a sentence about each."""
+"""Ranks, and the predicate of a sentence about each: "was killed by SIGKILL"."""
 _MOST_TALK = 128 << 10  # length of the beginning, and of the end
 _MOST_LINE = 1000
 _MOST_LINES = 20_000
@@ -270,7 +270,7 @@ def dead_in_srun(lines: Sequence[str], names: RankNames, *, faults: bool = False
             _, tasks, how = found.groups()
             dead, fault, signal_name = _srun_ending(how)
             if dead and (fault or not faults):
-                yield _tasks(tasks, known), f"srun: {how}{signal_name}"
+                yield _tasks(tasks, known), f"was lost: srun: {how}{signal_name}"
 
 
 def _srun_ending(how: str) -> tuple[bool, bool, str]:
@@ -293,7 +293,7 @@ def lost_hosts(lines: Sequence[str], names: RankNames) -> Evidence:
             if found := pattern.search(line):
                 said = why.format(**{"why": "", **found.groupdict()})
                 for host in _expanded(found["host"]):
-                    yield names.on(host), said
+                    yield names.on(host), f"was lost: {said}"
                 break
 
 

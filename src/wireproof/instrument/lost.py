@@ -123,15 +123,16 @@ def _peers_lost(lines: Sequence[str], frames: Sequence[Frame], names: RankNames)
         if found := _PEER.search(line):
             yield (
                 named_ranks(found[2]),
-                f"{names.title(int(found[1]))} lost it: {clean_text(found[2].encode(), 160)}",
+                f"was lost: {names.title(int(found[1]))} lost it:"
+                f" {clean_text(found[2].encode(), 160)}",
             )
         elif found := _FAILED_CALL.search(line):
             yield (
                 {int(found[1])},
-                f"a message to or from it failed ({clean_text(found[0][:8].encode())})",
+                f"was lost: a message to or from it failed ({clean_text(found[0][:8].encode())})",
             )
         elif found := _PEER_HOST.search(line):
-            yield names.on(found[1]), "the connection of another rank to it broke"
+            yield names.on(found[1]), "was lost: the connection of another rank to it broke"
     for frame in frames:
         if isinstance(frame, EngineError) and frame.code in (
             "tcp-lost",
@@ -142,7 +143,7 @@ def _peers_lost(lines: Sequence[str], frames: Sequence[Frame], names: RankNames)
             survivor = f"rank {frame.rank or 0}"
             yield (
                 named_ranks(frame.message),
-                f"{survivor} lost it: {clean_text(frame.message.encode(), 160)}",
+                f"was lost: {survivor} lost it: {clean_text(frame.message.encode(), 160)}",
             )
 
 
@@ -166,12 +167,8 @@ def _collect(
     for ranks, why in islice(evidence, _MOST_EVIDENCE):
         fresh = ranks & free
         free -= fresh
-        found.update((rank, f"{names.title(rank)} {_joined(why)}") for rank in sorted(fresh))
+        found.update((rank, f"{names.title(rank)} {why}") for rank in sorted(fresh))
     return found if len(found) < len(names.host) else {}
-
-
-def _joined(why: str) -> str:
-    return why if why.startswith("was ") else f"was lost: {why}"
 
 
 def silent_ranks(

@@ -55,7 +55,7 @@ def large_messages_hang(
         f"messages of up to {size(max(passed))} pass, but those of {size(hung[0])} and"
         f" {size(hung[1])} hang: the path may drop large frames ({_mtus(runs)})"
     )
-    return hung[0], EngineError(code="large-messages-hang", message=text)
+    return hung[0], EngineError(code=LARGE_MESSAGES_HANG, message=text)
 
 
 def smallest_first(points: Iterable[Point]) -> tuple[Point, ...]:

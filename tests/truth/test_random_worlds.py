@@ -23,6 +23,7 @@ MET = (
     500160,  # what another port carried all the time was by chance as much as was due: wrong-path
     21006912,  # 29 % in memory, and a flow that began after the idle reading: on-wire
     30022033,  # memory, and a steady flow that adds up to the payload of the run: wrong-path
+    32026526,  # late counters, and a flow beside all points for what went by memory: not decidable
     3053211,  # as 3032796, beside larger ones that went over the management port
 )
 
@@ -48,6 +49,7 @@ PROVED = (
     16400906,  # a third went over another rail, and a flow of others filled the gap: on-wire
     12002559,  # with /sys hidden, a bond and its members were added up without a claim: on-wire
     31031163,  # memory, and a flow of others at one host, in both directions: wrong-path
+    31034356,  # memory, and a steady flow that late counters showed in half of the wait: wrong-path
     30113739,  # memory, and a flow that one host counts as background and the other cannot: on-wire
 )
 

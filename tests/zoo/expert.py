@@ -49,14 +49,16 @@ def opinion(world: Timeline) -> Opinion:
     ours = move.claimed if scene.nic else max(move.claimed, move.rail, move.eth0)
     whole = ours > 0.98 and not move.turned
     all_wires = crossed > 0.98 and not scene.nic
-    small = [number for number, one in enumerate(world.played) if _small_blurred(world, one)]
+    blurred = _blurred(world, ours)
+    by_sum = blurred and _late_s(world) > 0  # late counters show the points only together
+    small = [n for n, one in enumerate(world.played) if by_sum or _small_blurred(world, one)]
     return Opinion(
         may_be_on_wire=whole or _nameless(scene) or all_wires,
         crossed_share=crossed,
         elsewhere_share=move.rail + move.eth0 if scene.nic else 0.0,
         whole=whole,
         wire_level=not move.turned,
-        blurred=_blurred(world, ours),
+        blurred=blurred,
         decision=_decision(world, whole),
         blurred_small=frozenset(small),
     )

@@ -6,6 +6,7 @@ troubles. Pure.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from itertools import pairwise
 
 from wireproof.analysis.changes import (
     MarkedChanges,
@@ -81,15 +82,17 @@ def host_traffic(watched: Watched) -> HostTraffic:
 
 
 def goes_on(watched: Watched) -> bool:
-    """Return whether a counter moved after the command but not before it. The counter is late, or
-    another flow continues: only another reading shows which.
+    """Return whether a counter moved after the command but not in each part of the time before it.
+    The counter is late, or another flow continues: only another reading shows which.
     """
     start, before, after = watched.start, watched.before, watched.after
     if not (start and before and after and watched.aside):
         return False
+    idle = [start, *(one for one in watched.aside if start.t_ns < one.t_ns < before.t_ns), before]
     return any(
         rate_between(name, watched.aside[-1], after)
-        > 2 * rate_between(name, start, before) + _CHATTER_PER_S[bool(_BYTES.search(name))]
+        > 2 * min(rate_between(name, *part) for part in pairwise(idle))
+        + _CHATTER_PER_S[bool(_BYTES.search(name))]
         for name in after.counters
     )
 

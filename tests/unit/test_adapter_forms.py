@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import html
 import json
+import quopri
 import re
 from collections.abc import Callable
 
@@ -247,6 +248,7 @@ PREFIXES = {
     "diff": "+",
     "stars": "* ",
     "grep": "logs/osu.txt:",
+    "mininet": "<h2>: ",
 }
 
 
@@ -255,6 +257,35 @@ PREFIXES = {
 def test_what_others_write_before_each_line_is_removed(prefix: str, text: str) -> None:
     changed = "".join(prefix + line + "\n" for line in text.splitlines())
     assert read(changed.encode(), "x") == read(text.encode(), "x")
+
+
+OSU_TAILS = (
+    "# OSU MPI All-to-Allv Personalized Exchange Latency Test v7.5\n# Datatype: MPI_CHAR.\n"
+    "# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations  "
+    "P50 Tail Lat(us)  P90 Tail Lat(us)  P99 Tail Lat(us)\n"
+    "4096                  467.38            460.43            474.05        1000            "
+    "407.18            584.22            634.30\n"
+)
+MAIL = SOCKPERF_RUN + (
+    "sockperf: ====> avg-latency=11.500 (std-dev=93.297, mean-ad=4.904, median-ad=1.510, "
+    "siqr=1.063, cv=3.797, std-error=0.060, 99.0% ci=[24.417, 24.725])\n"
+    "sockperf: ---> percentile 50.000 =   10.743\nsockperf: ---> <MIN> observation =    9.220\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("changed", "text"),
+    [
+        (OSU_TAILS.replace("#", "\\#"), OSU_TAILS),  # github.com/pmodels/mpich/issues/7601
+        (OSU_RUN.replace("\n", "^M\n"), OSU_RUN),  # Open MPI users' mailing list, 2006
+        (quopri.encodestring(MAIL.encode()).decode(), MAIL),  # lists of netdev, 2023
+    ],
+    ids=["Markdown", "less", "mail"],
+)
+def test_what_editors_and_mails_change_is_undone(changed: str, text: str) -> None:
+    assert changed != text
+    assert read(changed.encode(), "x") == read(text.encode(), "x")
+    assert read(text.encode(), "x")[0].points
 
 
 @pytest.mark.parametrize("form", ["{:6d}\t", "{:7d} ", "{}:", "run.log:{}:"])

@@ -128,6 +128,14 @@ def test_only_the_end_was_pasted_and_two_runs() -> None:
     assert [series.points[0].hrt_ns for series in both] == pytest.approx([5321, 6000])
 
 
+@pytest.mark.parametrize("first", ["=========", r"[Valid Duration]"])
+def test_the_size_of_a_command_above_the_statistics(first: str) -> None:
+    """From notes on firecracker in a public repository, whose driver kept only the end."""
+    golden_text = (LOGS / "sockperf_pingpong_loopback.txt").read_text()
+    end = golden_text[golden_text.index(f"sockperf: {first}") :]
+    assert one(f"sockperf ping-pong -i 10.0.0.1 -m 64\n{end}").points[0].message_bytes == 64
+
+
 def test_only_summaries_were_pasted() -> None:
     text = (
         "# sockperf: Summary: Latency is 12.345 usec\n# sockperf: Summary: Round trip is 30.000 "

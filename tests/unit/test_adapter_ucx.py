@@ -100,6 +100,18 @@ def test_size_is_bandwidth_by_rate() -> None:
     assert read(wrong.encode(), "log")[0].points[0].message_bytes == MIB
 
 
+def test_a_rate_of_three_digits_still_measures() -> None:
+    """From github.com/openucx/ucx/issues/10649: a bond of two 200 Gb/s ports."""
+    final = (
+        "Final:                  1000      0.240  1675.942  1671.351    46615.58   46743.62"
+        "         597         598\n"
+    )
+    (one,) = read(table("overhead", final).encode(), "x")
+    (point,) = one.points
+    assert point.goodput_bytes_per_s == pytest.approx(46743.62 * MIB)
+    assert point.message_bytes == pytest.approx(81_920_000, rel=0.002)
+
+
 def test_get_is_not_halved() -> None:
     text = "ucx_perftest n1 -t ucp_get -s 8\n" + table("latency", row("Final:    ", 1000, 3.0, 8))
     one = read(text.encode(), "log")[0]

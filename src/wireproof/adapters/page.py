@@ -2,6 +2,7 @@
 labels.
 """
 
+import quopri
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -30,7 +31,7 @@ _STAMP = re.compile(
 _ITEM = re.compile(r"^[ ]*[-*](?:[ ]|$)")
 _QUOTED = re.compile(r"""^[ ]*(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)'|`([^`]*)`),?[ ]*$""")
 # srun -l, mpirun --tag-output, Intel's -l; pdsh, clush and dsh; Fabric and parallel-ssh; kubectl
-# logs --prefix; grep with several files
+# logs --prefix; mininet; grep with several files
 _PROGRAMS = r"(?:iperf3?|[a-z]*perf|ib_\w{1,20}|mpi\w{1,10}|s?run|slurmstepd|WARNING|ERROR|Error)"
 # NetPIPE numbers its rows in the same way as srun -l numbers ranks
 _LABEL = re.compile(
@@ -39,6 +40,7 @@ _LABEL = re.compile(
     r"\[(?:[\w.-]{1,80}@|rank ?)?(\d{1,5}(?:,\d{1,7})?)\](?:<std(?:out|err)>:?|:)?[ ]?|"
     rf"(?!{_PROGRAMS}:)([A-Za-z0-9][A-Za-z0-9._-]{{0,62}}):(?:[ ]|$)|"
     r"\[([A-Za-z0-9][A-Za-z0-9._-]{0,62})\](?: (?:out|err):|:)[ ]?|\[(pod/[\w./-]{1,200})\] |"
+    r"<([A-Za-z0-9][\w.-]{0,62})>: ?|"
     r"([\w./-]{1,120}\.(?:dat|log|out|txt)):)"
 )
 # prefix of mpirun --tag-output: no other output begins like this, so it is removed even if few
@@ -188,6 +190,10 @@ _BINARY_SAMPLE = 1 << 16
 _PACKED = 3
 _ESCAPED = re.compile(r"\\(?:u00([0-7][0-9a-fA-F])|([^u]))")
 _MEANT = {"n": "\n", "t": " ", "r": "", "b": "", "f": " "}
+# quoted-printable e-mails: a soft line end and an encoded "=" prove them
+_SOFT_END, _ENCODED_EQUALS = b"=\n", b"=3D"
+# a line end of Windows as less and editors show it; "#" as Markdown escapes it
+_TYPED = re.compile(r"\^M$|^\\(?=#)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +227,8 @@ def _decoded(data: bytes, source: str) -> str:
         raise NoResult(
             f"{source}: this is a binary file, not a log: give the benchmark's text output."
         )
+    if _ENCODED_EQUALS in data and _SOFT_END in data.replace(b"\r", b""):
+        data = quopri.decodestring(data)
     return data.decode("utf-8", "replace")
 
 
@@ -247,7 +255,7 @@ def _without_escapes(text: str) -> str:
         text = _ESCAPES.sub("", text).replace("\x1b", "")
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return text
+    return _TYPED.sub("", text) if "^M" in text or "\\#" in text else text
 
 
 def _without_markup(text: str) -> str:

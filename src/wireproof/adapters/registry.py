@@ -238,7 +238,9 @@ SIGNS: dict[str, tuple[Sign, ...]] = {
     ),
     "sockperf": (
         Sign("sockperf:", r"sockperf: == version"),
-        Sign("sockperf:", r"sockperf: \[Total Run\] RunTime="),
+        Sign(
+            "sockperf:", r"sockperf: (?:\[(?:Total Run|Valid Duration)\] RunTime=|={3,20} Printing)"
+        ),
         Sign("sockperf:", r"sockperf: Total of \d{1,18} messages sent"),
         Sign("sockperf:", r"sockperf: Summary: (?:Latency|Round trip|Message Rate|BandWidth) "),
     ),

@@ -37,6 +37,8 @@ _MIB = float(1 << 20)
 _SIZE_IN_NAME = re.compile(r"(?:^|[_/])(\d{1,12})([kKmMgG]?)(?=$|[_/])")
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _DEFAULT_ITERATIONS = 1_000_000
+_CLOSE = 0.005
+"""Bandwidth / rate is a size if rounding changes it by less than this share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,9 @@ def _size_of(row: LastLine, said: int | None) -> int | None:
         return None
     size = bandwidth * _MIB / rate
     doubt = size * (half_step / bandwidth + 0.5 / rate + 1e-9)
-    return round(size) if doubt < 0.5 else _power_of_two(size, doubt)
+    if doubt < 0.5:
+        return round(size)
+    return _power_of_two(size, doubt) or (round(size) if doubt < _CLOSE * size else None)
 
 
 def _power_of_two(size: float, doubt: float) -> int | None:

@@ -43,156 +43,63 @@ def argv(family: Family, version: str = "", **wishes: object) -> list[str]:
     return list(build_command("mpi", request(family, version, **wishes)).argv)
 
 
-PATH_OF_LIBRARY = ["-genv", "LD_LIBRARY_PATH", "/opt/lib"]
+LIBRARY = "-genv LD_LIBRARY_PATH /opt/lib"
+RUN = f"{ENGINE} run"
+TWO: dict[str, object] = {"hosts": ("n1", "n2"), "nics": ("hsn0", "hsn0")}
+ONE_HOST: dict[str, object] = {"hosts": ("n1", "n1")}
+BY_AGENT = TWO | {"agent": "/run/agent"}
 
 
-def test_mpich_on_this_machine_forks_whatever_allocation_is_around_us() -> None:
-    assert argv("mpich", ranks=2) == [
-        "/opt/mpich/bin/mpiexec",
-        "-launcher",
-        "fork",
-        "-rmk",
-        "user",
-        *PATH_OF_LIBRARY,
-        "-n",
-        "2",
-        ENGINE,
-        "run",
-    ]
-
-
-def test_mpich_over_ssh_pins_the_claimed_nic_for_ucx_and_for_libfabric() -> None:
-    assert argv("mpich", hosts=("n1", "n2"), nics=("hsn0", "hsn0")) == [
-        "/opt/mpich/bin/mpiexec",
-        "-launcher",
-        "ssh",
-        "-genv",
-        "FI_TCP_IFACE",
-        "hsn0",
-        *PATH_OF_LIBRARY,
-        "-genv",
-        "UCX_NET_DEVICES",
-        "hsn0",
-        "-hosts",
-        "n1,n2",
-        "-ppn",
-        "1",
-        "-n",
-        "2",
-        ENGINE,
-        "run",
-    ]
-
-
-def test_mpich_over_an_agent_with_its_own_choice_of_nics() -> None:
-    assert argv(
-        "mpich", hosts=("n1", "n2"), nics=("hsn0", "hsn0"), agent="/run/agent", nic_selection="none"
-    ) == [
-        "/opt/mpich/bin/mpiexec",
-        "-launcher",
-        "ssh",
-        "-launcher-exec",
-        "/run/agent",
-        *PATH_OF_LIBRARY,
-        "-hosts",
-        "n1,n2",
-        "-ppn",
-        "1",
-        "-n",
-        "2",
-        ENGINE,
-        "run",
-    ]
-
-
-def test_two_ranks_on_one_host_on_purpose() -> None:
-    assert argv("mpich", hosts=("n1", "n1"))[-8:] == [
-        "-hosts",
-        "n1",
-        "-ppn",
-        "2",
-        "-n",
-        "2",
-        ENGINE,
-        "run",
-    ]
-    assert argv("openmpi", hosts=("n1", "n1"))[-8:] == [
-        "--host",
-        "n1:2",
-        "-np",
-        "2",
-        "--map-by",
-        "slot",
-        ENGINE,
-        "run",
-    ]
+@pytest.mark.parametrize(
+    ("family", "wishes", "expected"),
+    [
+        ("mpich", {"ranks": 2}, f"-launcher fork -rmk user {LIBRARY} -n 2 {RUN}"),
+        (
+            "mpich",
+            TWO,
+            (
+                f"-launcher ssh -genv FI_TCP_IFACE hsn0 {LIBRARY} -genv UCX_NET_DEVICES hsn0"
+                f" -hosts n1,n2 -ppn 1 -n 2 {RUN}"
+            ),
+        ),
+        (
+            "mpich",
+            BY_AGENT | {"nic_selection": "none"},
+            f"-launcher ssh -launcher-exec /run/agent {LIBRARY} -hosts n1,n2 -ppn 1 -n 2 {RUN}",
+        ),
+        ("mpich", ONE_HOST, f"-launcher ssh {LIBRARY} -hosts n1 -ppn 2 -n 2 {RUN}"),
+        (
+            "openmpi",
+            ONE_HOST,
+            (
+                "--bind-to none --mca plm rsh"
+                f" -x LD_LIBRARY_PATH=/opt/lib --host n1:2 -np 2 --map-by slot {RUN}"
+            ),
+        ),
+        (
+            "intel",
+            BY_AGENT | {"machine_ranks": 2},
+            (
+                "-launcher ssh -launcher-exec /run/agent -genv FI_PROVIDER tcp -genv FI_TCP_IFACE"
+                f" hsn0 -genv I_MPI_PIN 0 {LIBRARY} -hosts n1,n2 -ppn 1 -n 2 {RUN}"
+            ),
+        ),
+    ],
+    ids=["fork", "nic", "agent", "one host", "one host of Open MPI", "agent of Intel MPI"],
+)
+def test_the_command_of_a_family(family: Family, wishes: dict[str, object], expected: str) -> None:
+    assert argv(family, **wishes) == f"{LAUNCHER[family]} {expected}".split()
 
 
 def test_hosts_in_any_order_and_nics_that_differ_are_told_section_by_section() -> None:
     words = argv("intel", hosts=("n1", "n2", "n1"), nics=("eth0", "eth1", "eth0"))
-    first = [
-        "-env",
-        "FI_PROVIDER",
-        "tcp",
-        "-env",
-        "FI_TCP_IFACE",
-        "eth0",
-        "-n",
-        "1",
-        "-host",
-        "n1",
-        ENGINE,
-        "run",
-    ]
-    second = [
-        "-env",
-        "FI_PROVIDER",
-        "tcp",
-        "-env",
-        "FI_TCP_IFACE",
-        "eth1",
-        "-n",
-        "1",
-        "-host",
-        "n2",
-        ENGINE,
-        "run",
-    ]
-    assert words[-38:] == [*first, ":", *second, ":", *first]
+    first = f"-env FI_PROVIDER tcp -env FI_TCP_IFACE eth0 -n 1 -host n1 {RUN}"
+    second = f"-env FI_PROVIDER tcp -env FI_TCP_IFACE eth1 -n 1 -host n2 {RUN}"
+    assert words[-38:] == f"{first} : {second} : {first}".split()
 
 
-def test_intel_over_an_agent() -> None:
-    command = build_command(
-        "mpi",
-        request(
-            "intel", hosts=("n1", "n2"), nics=("hsn0", "hsn0"), agent="/run/agent", machine_ranks=2
-        ),
-    )
-    assert list(command.argv) == [
-        "/opt/intel/bin/mpiexec.hydra",
-        "-launcher",
-        "ssh",
-        "-launcher-exec",
-        "/run/agent",
-        "-genv",
-        "FI_PROVIDER",
-        "tcp",
-        "-genv",
-        "FI_TCP_IFACE",
-        "hsn0",
-        "-genv",
-        "I_MPI_PIN",
-        "0",
-        *PATH_OF_LIBRARY,
-        "-hosts",
-        "n1,n2",
-        "-ppn",
-        "1",
-        "-n",
-        "2",
-        ENGINE,
-        "run",
-    ]
+def test_intel_mpi_has_its_library_and_its_pinning_in_the_environment_too() -> None:
+    command = build_command("mpi", request("intel", **BY_AGENT, machine_ranks=2))
     assert command.environment == {"LD_LIBRARY_PATH": "/opt/lib", "I_MPI_PIN": "0"}
     assert command.expect == "X"
 
@@ -204,31 +111,18 @@ def test_an_rdma_device_is_claimed_through_ucx() -> None:
     assert "btl_tcp_if_include" not in words
 
 
-def test_open_mpi_4_and_5() -> None:
-    wishes = {"hosts": ("n1", "n2"), "nics": ("hsn0", "hsn0"), "agent": "/run/agent", "root": True}
-    one_nic = ["--mca", "pml", "ob1", "--mca", "btl_tcp_if_include", "hsn0"]
-    variables = ["-x", "LD_LIBRARY_PATH=/opt/lib"]
-    end = ["--host", "n1,n2", "-np", "2", "--map-by", "node", ENGINE, "run"]
-    begin = ["/usr/bin/mpirun", "--allow-run-as-root", "--bind-to", "none"]
-    four = ["--mca", "plm", "rsh", "--mca", "plm_rsh_agent", "/run/agent"]
-    five = ["--mca", "plm", "ssh", "--mca", "plm_ssh_agent", "/run/agent"]
-    assert argv("openmpi", **wishes) == [
-        *begin,
-        *four,
-        *one_nic,
-        "--mca",
-        "osc",
-        "pt2pt",
-        *variables,
-        *end,
-    ]
-    assert argv("openmpi", "Open MPI v5.0.11", **wishes) == [
-        *begin,
-        *five,
-        *one_nic,
-        *variables,
-        *end,
-    ]
+@pytest.mark.parametrize(
+    ("version", "starter", "more"),
+    [("Open MPI v4.1.4", "rsh", " --mca osc pt2pt"), ("Open MPI v5.0.11", "ssh", "")],
+)
+def test_open_mpi_4_and_5(version: str, starter: str, more: str) -> None:
+    expected = (
+        "/usr/bin/mpirun --allow-run-as-root --bind-to none"
+        f" --mca plm {starter} --mca plm_{starter}_agent /run/agent"
+        f" --mca pml ob1 --mca btl_tcp_if_include hsn0{more} -x LD_LIBRARY_PATH=/opt/lib"
+        f" --host n1,n2 -np 2 --map-by node {RUN}"
+    )
+    assert argv("openmpi", version, **BY_AGENT, root=True) == expected.split()
 
 
 def test_open_mpi_takes_one_nic_for_all() -> None:
@@ -311,18 +205,8 @@ def test_null_and_model_need_no_launcher() -> None:
 def test_tcp_meets_at_an_address_and_uses_no_mpi_library() -> None:
     wished = request("mpich", hosts=("n1", "n2"), nics=("hsn0", "hsn0"), meet="10.0.0.1:22222")
     command = build_command("tcp", wished)
-    assert list(command.argv)[-10:] == [
-        "-hosts",
-        "n1,n2",
-        "-ppn",
-        "1",
-        "-n",
-        "2",
-        ENGINE,
-        "run",
-        "--meet",
-        "10.0.0.1:22222",
-    ]
+    end = f"-hosts n1,n2 -ppn 1 -n 2 {RUN} --meet 10.0.0.1:22222"
+    assert list(command.argv)[-10:] == end.split()
     assert "UCX_NET_DEVICES" not in command.argv
     assert command.environment == {}
     with pytest.raises(CouldNotMeasure, match="address of rank 0"):

@@ -15,14 +15,42 @@ from tests.property.logs_as_met import (
     shape,
     with_noise,
 )
-from tests.unit.test_adapter_netpipe import VERSION_5 as NETPIPE
-from tests.unit.test_adapter_osu import CELLS
+from tests.unit import test_adapter_fabtests as fabtests
+from tests.unit import test_adapter_fi_pingpong as fi_pingpong
+from tests.unit import test_adapter_imb_megabytes as imb
+from tests.unit.external_tables import GOLDEN
+from tests.unit.test_adapter_imb_forms import cells
+from tests.unit.test_adapter_mpigraph import run_of
+from tests.unit.test_adapter_nccl import log as nccl
+from tests.unit.test_adapter_netpipe import VERSION_5
+from tests.unit.test_adapter_osu import ALIGNED, CELLS
 from tests.unit.test_adapter_qperf import WHOLE as QPERF
 from tests.unit.test_adapter_sockperf import RUN
+from tests.unit.test_adapter_ucx import TAG_LATENCY
 
 IDS = [path.name for path in LOGS]
-SHORT = {"sockperf": RUN, "qperf": QPERF, "netpipe": NETPIPE, "osu": CELLS}
+ROWS = {
+    "sockperf": RUN,
+    "qperf": QPERF,
+    "osu": ALIGNED,
+    "imb": imb.run("Intel (R) MPI Benchmark Suite V3.2, MPI-1 part", imb.OLD),
+    "imb, a piece": "# Benchmarking PingPong\n" + imb.OLD,
+    "mpigraph": run_of(),
+    "fi_pingpong": fi_pingpong.HEAD + fi_pingpong.ROWS,
+    "fabtests": fabtests.HEAD + fabtests.PING,
+    "nccl": nccl("a", "b"),
+    "ucx": TAG_LATENCY,
+    "csv": (GOLDEN / "1gbe_intelmpi_imb_p2p_pingpong.csv").read_text(encoding="utf-8"),
+}
+SHORT = ROWS | {
+    "netpipe": VERSION_5,
+    "osu, a cell a line": CELLS,
+    "imb, a cell a line": cells((2, 4, 0, 1, 3)),
+    "fabtests for machines": fabtests.MACHINE,
+}
 """Made logs that are short enough to be cut at each byte."""
+ENDED = ("sockperf", "qperf", "imb", "mpigraph", "nccl", "ucx")
+"""Their programs print an end: a table without it is incomplete behind a whole row too."""
 DOCUMENTS = (".json",)
 
 
@@ -37,12 +65,31 @@ def test_cut_anywhere(log: Path, slow_turn: int | None) -> None:
         assert not why, f"{log.name} cut after {len(part)} bytes (...{part[-60:]!r}): {why}"
 
 
+def ends(data: bytes, turn: int | None) -> list[int]:
+    """Where it is cut; of a long log each turn tries a tenth."""
+    return its_share(range(len(data)), turn if len(data) > 1000 else None)
+
+
 @pytest.mark.parametrize("tool", SHORT)
-def test_cut_at_each_byte(tool: str) -> None:
+def test_cut_at_each_byte(tool: str, slow_turn: int | None) -> None:
     data = SHORT[tool].encode()
     whole = series_of(data)
     assert whole
-    assert not [why for end in range(len(data)) if (why := broken(whole, series_of(data[:end])))]
+    for end in ends(data, slow_turn):
+        assert not broken(whole, series_of(data[:end])), data[:end]
+
+
+@pytest.mark.parametrize("tool", ROWS)
+def test_a_row_that_is_cut_leaves_its_table_incomplete(tool: str, slow_turn: int | None) -> None:
+    data = ROWS[tool].encode()
+    points = sum(len(one.points) for one in series_of(data))
+    for end in ends(data, slow_turn):
+        torn = data[:end].rpartition(b"\n")[2]
+        whole = data[end - len(torn) :].partition(b"\n")[0]
+        found = series_of(data[:end])
+        if found and (tool in ENDED or torn.strip() not in (b"", whole.strip())):
+            complete = all(one.complete for one in found)
+            assert not complete or sum(len(one.points) for one in found) == points, torn
 
 
 @pytest.mark.parametrize("decoration", DECORATIONS)

@@ -94,11 +94,6 @@ def test_machine_lines() -> None:
     assert read(glued.encode(), "log")[0].points[0].time_ns == 500.0
 
 
-def test_machine_line_torn() -> None:
-    one = read(MACHINE[:-30].encode(), "log")[0]
-    assert (len(one.points), one.complete) == (1, False)
-
-
 def test_server_and_client_are_two_series() -> None:
     assert len(read((HEAD + BW + HEAD + BW).encode(), "log")) == 2
 

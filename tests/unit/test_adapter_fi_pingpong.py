@@ -70,19 +70,6 @@ def test_unequal_acknowledgement_is_told() -> None:
     assert any("different counts of replies" in note for note in one.notes)
 
 
-def test_cut_in_a_number() -> None:
-    text = HEAD + ROWS
-    one = read(text[:-2].encode(), "log")[0]
-    assert [point.message_bytes for point in one.points] == [64]
-    assert not one.complete
-
-
-def test_heading_alone_is_incomplete() -> None:
-    one = read(HEAD.encode(), "log")[0]
-    assert not one.points
-    assert not one.complete
-
-
 def test_lines_of_two_ranks_that_a_program_labels() -> None:
     row = "[rank {}] 64      100     =100     12k         0.00s      1.77      {}       0.03\n"
     head = (

@@ -14,7 +14,6 @@ from wireproof.adapters import read
 from wireproof.adapters.imb import parse
 from wireproof.adapters.page import Page, page_of
 from wireproof.model.errors import BadInput
-from wireproof.model.series import Series
 
 LOGS = Path(__file__).parent.parent / "golden" / "logs"
 
@@ -85,7 +84,7 @@ def test_the_command_above_bare_column_names_names_the_benchmark() -> None:
     assert not any("does not contain the benchmark" in note for note in series.notes)
 
 
-def _cells(order: Sequence[int]) -> str:
+def cells(order: Sequence[int]) -> str:
     """A P2P table with a cell a line; rows from the fourth on have their cells in the given
     order.
     """
@@ -101,7 +100,7 @@ def _cells(order: Sequence[int]) -> str:
 
 @pytest.mark.parametrize("order", [(0, 1, 2, 3, 4), (1, 2, 3, 4, 0), (2, 4, 0, 1, 3)])
 def test_cells_on_lines_of_their_own(order: Sequence[int]) -> None:
-    series = only(_cells(order) + "```\nIMB output gives bandwidth in MB/s.\n")
+    series = only(cells(order) + "```\nIMB output gives bandwidth in MB/s.\n")
     assert [point.message_bytes for point in series.points] == SIZES
     assert {point.iterations for point in series.points} == {1000}
     assert series.points[-1].goodput_bytes_per_s == pytest.approx(3e9, rel=0.01)
@@ -110,7 +109,7 @@ def test_cells_on_lines_of_their_own(order: Sequence[int]) -> None:
 
 
 def test_cells_that_fit_no_row_are_not_believed() -> None:
-    series = only(_cells((0, 1, 2, 3, 4)).replace("   1024\n", "   1\n", 1))
+    series = only(cells((0, 1, 2, 3, 4)).replace("   1024\n", "   1\n", 1))
     assert not series.complete
     assert len(series.points) < len(SIZES)
     nonsense = only(
@@ -193,45 +192,6 @@ def test_prose_about_the_suite_is_no_result() -> None:
     )
     with pytest.raises(BadInput, match="no result"):
         read(text.encode(), "x")
-
-
-def _facts(series: Series) -> set[str]:
-    about = (
-        series.benchmark,
-        series.metric,
-        series.traffic,
-        series.directions,
-        series.pairs,
-        series.first_line,
-    )
-    return {f"{about} {point}" for point in series.points}
-
-
-@pytest.mark.parametrize("name", ["old", "piece", "cells"])
-def test_a_cut_log_has_no_other_record(name: str) -> None:
-    made = {
-        "cells": _cells((2, 4, 0, 1, 3)),
-        "old": run("Intel (R) MPI Benchmark Suite V3.2, MPI-1 part", OLD),
-        "piece": "# Benchmarking PingPong\n" + OLD,
-    }
-    data = made[name].encode()
-    true = set().union(*(_facts(series) for series in read(data, "x")))
-    lines = {index + 1 for index, byte in enumerate(data) if byte == ord("\n")}
-    for end in sorted(lines | set(range(1, len(data), 97))):
-        try:
-            found = read(data[:end], "x")
-        except BadInput:
-            continue
-        for series in found:
-            assert _facts(series) <= true, end
-
-
-def test_every_last_byte_of_a_table() -> None:
-    data = (LOGS / "imb2021-p2p-pingpong-tcp1g.out").read_bytes()
-    true = _facts(read(data, "x")[0])
-    start = data.index(b"      4194304")
-    for end in range(start - 70, start + 70):
-        assert _facts(read(data[:end], "x")[0]) <= true, end
 
 
 def test_any_start_line_is_safe() -> None:

@@ -56,19 +56,6 @@ def test_log_that_ends_in_the_second_table() -> None:
     assert (recv.complete, len(recv.points)) == (False, 2)
 
 
-def test_row_cut_in_a_number() -> None:
-    text = run_of()
-    at = text.index("1021.000\t")
-    send, recv = read(text[: at + 6].encode(), "log")
-    assert (send.complete, len(send.points)) == (False, 4)
-    assert (recv.complete, recv.points) == (False, [])
-
-
-def test_nothing_but_the_banner() -> None:
-    found = read(run_of()[:80].encode(), "log")
-    assert [one.complete for one in found] == [False, False]
-
-
 def test_zero_is_no_measurement() -> None:
     send = read(run_of().replace("1002.000", "0.000").encode(), "log")[0]
     assert len(send.points) == 5

@@ -272,14 +272,6 @@ def test_library_talk_between_rows() -> None:
     assert len(read(text.encode(), "log")[0].points) == 3
 
 
-def test_cut_table_is_incomplete() -> None:
-    text = log("a", "b", rows=1, tail="")
-    one = read(text.encode(), "log")[0]
-    assert (one.complete, len(one.points)) == (False, 1)
-    torn = read(log("a", "b", tail="")[:-9].encode(), "log")[0]
-    assert (torn.complete, len(torn.points)) == (False, 2)
-
-
 @pytest.mark.parametrize("comma", [False, True])
 @pytest.mark.parametrize("heading", [False, True])
 def test_rows_with_commas_or_without_their_heading(comma: bool, heading: bool) -> None:

@@ -128,9 +128,3 @@ def test_words_between_indentation_and_dos_line_ends() -> None:
 WHOLE = (
     "tcp_bw:\n    bw        =  3.84 GB/sec\n    msg_size  =   100 KB\n    time      =     1 sec\n"
 )
-
-
-def test_a_block_that_was_cut_before_its_size_has_no_point() -> None:
-    assert one(WHOLE).points[0].message_bytes == 100_000
-    for cut in range(10, WHOLE.index("KB")):
-        assert not one(WHOLE[:cut]).points, WHOLE[:cut]

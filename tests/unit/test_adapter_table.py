@@ -76,12 +76,3 @@ def test_headings(heading: str, row: str, field: str, value: float) -> None:
 def test_other_tables_are_not_results(text: str) -> None:
     with pytest.raises(BadInput):
         read(text.encode(), "x")
-
-
-def test_a_cut_csv_row_is_no_row() -> None:
-    data = (GOLDEN / "1gbe_intelmpi_imb_p2p_pingpong.csv").read_bytes().rstrip()
-    whole = read(data + b"\n", "t.csv")[0].points
-    for cut in range(1, 40):
-        (series,) = read(data[:-cut], "t.csv")
-        assert series.points == whole[: len(series.points)]
-        assert not series.complete or data[:-cut].endswith(b"\n")

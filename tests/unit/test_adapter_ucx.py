@@ -43,11 +43,13 @@ BOX = (
 )
 
 
+TAG_LATENCY = "$ ucx_perftest n1 -t tag_lat -s 8\n" + table(
+    "latency", PROGRESS, row("Final:    ", 1000000, 1.75, 8)
+)
+
+
 def test_only_the_final_line_counts() -> None:
-    text = "$ ucx_perftest n1 -t tag_lat -s 8\n" + table(
-        "latency", PROGRESS, row("Final:    ", 1000000, 1.75, 8)
-    )
-    one = read(text.encode(), "log")[0]
+    one = read(TAG_LATENCY.encode(), "log")[0]
     assert (one.benchmark, one.metric, one.traffic, one.waits, one.complete) == (
         "tag_lat",
         "half_round_trip",
@@ -183,19 +185,6 @@ def test_progress_without_marks_counts_only_at_its_end() -> None:
     assert (
         len(read(table("latency", *rows, row("", 1000000, 1.7, 8)).encode(), "log")[0].points) == 1
     )
-
-
-def test_cut_logs() -> None:
-    text = "ucx_perftest n1 -t tag_lat -s 8\n" + table(
-        "latency", PROGRESS, row("Final:    ", 1000000, 1.75, 8)
-    )
-    whole = read(text.encode(), "log")[0].points
-    # rate x time = 1: the last digit is there
-    assert read(text[:-1].encode(), "log")[0].points == whole
-    for end in range(len(text) - 1 - len(row("Final:    ", 1000000, 1.75, 8)), len(text) - 1):
-        one = read(text[:end].encode(), "log")[0]
-        assert not one.points
-        assert not one.complete
 
 
 def test_a_log_that_ends_in_progress_says_what_was_reached() -> None:

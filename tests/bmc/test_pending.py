@@ -20,9 +20,8 @@ from tests.bmc.server import SYSTEM, Board, served
 
 from wireproof.bmc import sets_of
 from wireproof.files.hostile import replace_file
-from wireproof.model.tuning import Bmc, PlannedAttribute, Raw, Secret
+from wireproof.model.tuning import Bmc, HostTuned, PlannedAttribute, Raw, Secret
 from wireproof.workflow.tune.with_bios import (
-    FirmwareDone,
     apply_firmware,
     firmware_status,
     journals,
@@ -78,16 +77,16 @@ class At:
     def __init__(self, bmc: Bmc, folder: Path) -> None:
         self.bmc, self.folder = bmc, folder
 
-    def apply(self, *changes: PlannedAttribute, name: str = "set-1") -> FirmwareDone:
+    def apply(self, *changes: PlannedAttribute, name: str = "set-1") -> HostTuned:
         wanted = {"n1": list(changes)}
         (done,) = apply_firmware(wanted, [self.bmc], self.folder, name=name, by="test")
         return done
 
-    def revert(self, name: str = "", *, force: bool = False) -> FirmwareDone:
+    def revert(self, name: str = "", *, force: bool = False) -> HostTuned:
         (done,) = revert_firmware([self.bmc], self.folder, name, force=force)
         return done
 
-    def status(self) -> FirmwareDone:
+    def status(self) -> HostTuned:
         (done,) = firmware_status([self.bmc], self.folder)
         return done
 
@@ -97,7 +96,7 @@ def at(board: Board, certificate: Certificate, tmp_path: Path) -> At:
     return At(bmc_at(board.port, certificate, server.PASSWORD), tmp_path / "state" / "firmware")
 
 
-def states(done: FirmwareDone) -> list[str]:
+def states(done: HostTuned) -> list[str]:
     return [one.state for one in done.changes]
 
 
@@ -274,7 +273,7 @@ def test_what_somebody_else_has_asked_for_is_left_unless_forced(board: Board, at
 def test_a_journal_that_is_damaged_is_one_sentence(text: str, at: At) -> None:
     at.apply(planned("Turbo", "Disabled", "Enabled"))
     (at.folder / "set-1" / "n1.json").write_text(text, encoding="utf-8")
-    with pytest.raises(Exception, match="not a journal of firmware changes"):
+    with pytest.raises(Exception, match="journal of firmware changes"):
         revert_firmware([at.bmc], at.folder)
 
 

@@ -17,7 +17,7 @@ from wireproof.report.json.judgement import JudgedSeries, joined
 from wireproof.workflow import benchmark
 from wireproof.workflow.benchmark import main_argv, overall, with_core_and_address, without_claim
 from wireproof.workflow.benchmark.specification import BenchmarkSpecification
-from wireproof.workflow.benchmark.steps import BenchmarkStep, prepare_steps
+from wireproof.workflow.benchmark.steps import prepare_steps, step_of
 from wireproof.workflow.reporter import LoggingReporter
 from wireproof.workflow.target import Target, this_machine
 
@@ -66,14 +66,12 @@ def hosts(nic: str = "", names: tuple[str, ...] = ("c101", "c102"), agent: str =
 
 
 def test_a_client_on_another_host_goes_by_ssh_with_its_environment() -> None:
-    step = BenchmarkStep(
-        role="client", host="c101", argv=("prog", "a b"), environment={"X": "$y"}, unset=("Z",)
-    )
+    step = step_of("client", "c101", ("prog", "a b"), {"X": "$y"}, ("Z",))
     *_, host, words = main_argv(step, hosts())
     assert host == "c101"
     assert words.endswith("wireproof-node guard --control-stdin -- env -u Z 'X=$y' prog 'a b'")
     assert main_argv(step, hosts(agent="/agent"))[:2] == ["/agent", "c101"]
-    here = BenchmarkStep(role="rank", host="", argv=("mpirun", "x"))
+    here = step_of("rank", "", ("mpirun", "x"), {})
     assert main_argv(here, hosts()) == ["mpirun", "x"]
 
 

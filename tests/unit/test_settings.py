@@ -212,7 +212,7 @@ def test_a_bad_file_is_refused_with_its_line(tmp_path: Path, text: str, told: st
 
 def test_a_file_that_is_no_text_or_not_there_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"\xff\xfe")
-    with pytest.raises(BadInput, match="not TOML"):
+    with pytest.raises(BadInput, match="not text"):
         read_file(tmp_path / "x")
     with pytest.raises(BadInput, match="cannot be read"):
         read_file(tmp_path / "none")

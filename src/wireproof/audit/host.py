@@ -4,13 +4,12 @@ Pure.
 
 import re
 from collections.abc import Callable
-from typing import NamedTuple
 
 from wireproof.audit.expression import UNKNOWN, Value
 from wireproof.audit.facts import HostFacts, PlaceAnswer
 from wireproof.audit.values import cpu_list
 from wireproof.model.quantity import whole
-from wireproof.model.setting import Group
+from wireproof.model.setting import Disclosed, Group
 
 HOST_FILES = (
     "/proc/cpuinfo",
@@ -147,17 +146,8 @@ _CPUINFO = "/proc/cpuinfo"
 _LONGEST = 400
 
 
-class DisclosedItem(NamedTuple):
-    """``value``: "" if unknown, for the reason ``why``."""
-
-    group: Group
-    name: str
-    value: str
-    why: str = ""
-
-
-def disclosed_items(facts: HostFacts) -> list[DisclosedItem]:
-    """Return every item once; items of adapters, once per adapter."""
+def disclosed_items(facts: HostFacts) -> list[Disclosed]:
+    """Return every item of the host once; items of adapters, once per adapter."""
     return [
         *[_item(facts, *single) for single in _SINGLE],
         *_of_each(facts, "firmware", "fw_ver", "firmware of {}"),
@@ -168,13 +158,14 @@ def disclosed_items(facts: HostFacts) -> list[DisclosedItem]:
 
 def _item(
     facts: HostFacts, group: Group, name: str, paths: tuple[str, ...], read: Callable[[str], str]
-) -> DisclosedItem:
+) -> Disclosed:
     """Return the item from the first of ``paths`` that answers."""
     for path in paths:
         text = facts.file(path).text
         if text and (value := " ".join(read(text).split())[:_LONGEST]):
-            return DisclosedItem(group, name, value)
-    return DisclosedItem(group, name, "", facts.file(paths[0]).why or "it does not say")
+            return Disclosed(group=group, name=name, value=value, hosts=[facts.host])
+    why = facts.file(paths[0]).why or "it does not say"
+    return Disclosed(group=group, name=name, value="", hosts=[facts.host], why=why)
 
 
 def _line(text: str) -> str:
@@ -240,23 +231,31 @@ _SINGLE: tuple[tuple[Group, str, tuple[str, ...], Callable[[str], str]], ...] = 
 )
 
 
-def _of_each(facts: HostFacts, group: Group, file: str, name: str) -> list[DisclosedItem]:
+def _of_each(facts: HostFacts, group: Group, file: str, name: str) -> list[Disclosed]:
     """Return an item for the file of every RDMA device."""
     return [
-        DisclosedItem(
-            group, name.format(path.split("/")[4]), _line(facts.file(path).text or "")[:_LONGEST]
+        Disclosed(
+            group=group,
+            name=name.format(path.split("/")[4]),
+            value=_line(facts.file(path).text or "")[:_LONGEST],
+            hosts=[facts.host],
         )
         for path in facts.matching(f"/sys/class/infiniband/*/{file}")
         if (facts.file(path).text or "").strip()
     ]
 
 
-def _drivers(facts: HostFacts) -> list[DisclosedItem]:
+def _drivers(facts: HostFacts) -> list[Disclosed]:
     """Return driver versions (if a driver states one; in-tree drivers have the kernel's), and the
     firmware that ``ethtool -i`` prints.
     """
     items = [
-        DisclosedItem("system", f"driver version of {path.split('/')[4]}", _line(text)[:_LONGEST])
+        Disclosed(
+            group="system",
+            name=f"driver version of {path.split('/')[4]}",
+            value=_line(text)[:_LONGEST],
+            hosts=[facts.host],
+        )
         for path in facts.matching("/sys/class/net/*/device/driver/module/version")
         if (text := (facts.file(path).text or "").strip())
     ]
@@ -265,6 +264,11 @@ def _drivers(facts: HostFacts) -> list[DisclosedItem]:
             firmware = _field("firmware-version")(frame.text).strip()
             if firmware and firmware != "N/A":
                 items.append(
-                    DisclosedItem("firmware", f"firmware of {argv[2]}", firmware[:_LONGEST])
+                    Disclosed(
+                        group="firmware",
+                        name=f"firmware of {argv[2]}",
+                        value=firmware[:_LONGEST],
+                        hosts=[facts.host],
+                    )
                 )
     return items

@@ -14,7 +14,12 @@ from wireproof.bmc.session import ROOT, BmcSession
 from wireproof.bmc.talk import BmcFailed, BmcLimits, Response, link_of
 from wireproof.files.held import own_folder
 from wireproof.files.hostile import read_bounded, replace_file
-from wireproof.model.errors import BadInput, CouldNotMeasure, decode_json
+from wireproof.model.errors import (
+    BadInput,
+    CouldNotMeasure,
+    decode_json,
+    reading,
+)
 from wireproof.model.record import FactFrame
 from wireproof.model.secrets import masked
 from wireproof.model.tuning import Bmc, FirmwareSet, Raw, Secret
@@ -366,9 +371,5 @@ def newest_set(folder: Path, host: str, name: str = "") -> FirmwareSet | None:
 
 
 def _read(path: Path) -> FirmwareSet:
-    try:
+    with reading(f"the journal of firmware changes {path}"):
         return decode_json(read_bounded(path, _LARGEST, follow=False), FirmwareSet)
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}.") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path} is not a journal of firmware changes: {error}.") from error

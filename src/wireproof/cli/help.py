@@ -13,7 +13,10 @@ from wireproof.cli.completion import documents
 from wireproof.cli.console import remark, rendered
 from wireproof.cli.declare import ALL, PathName, Verb
 from wireproof.cli.subcommands import EXIT_STATUSES, SUBCOMMANDS
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import (
+    BadInput,
+    writing,
+)
 from wireproof.report.names import clean
 from wireproof.settings.resolve import FILE_NAME, PREFIX, SETTINGS
 from wireproof.version import version
@@ -181,12 +184,10 @@ def _write(root: click.Context, folder: Path) -> int:
 
     found = pages(root)
     place = folder / "man1"
-    try:
+    with writing(place):
         make_folder(place)
         for name, text in found.items():
             replace_file(place / name, text.encode(), mode=0o644)
-    except OSError as error:
-        raise BadInput(f"{place} cannot be written to: {error.strerror}.") from error
     shown = folder.absolute()
     remark(f"{len(found)} manual pages are in {place}; MANPATH={shown}: man wireproof shows them.")
     return 0

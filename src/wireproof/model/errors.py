@@ -98,6 +98,15 @@ def reading(what: object, missing: str = "") -> Iterator[None]:
         raise BadInput(f"{what} is damaged: {error}.") from error
 
 
+@contextlib.contextmanager
+def writing(what: object, kind: type[WireproofError] = BadInput) -> Iterator[None]:
+    """Raise ``kind`` in one sentence if the block cannot write the file or folder ``what``."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{what} cannot be written: {error.strerror}.") from error
+
+
 # --- JSON from untrusted sources is decoded only if the decoded form fits into memory: three bytes,
 # ``{},``, can become 250 bytes, so the items are counted before they are created.
 

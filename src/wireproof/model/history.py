@@ -227,19 +227,6 @@ class SeriesLine(msgspec.Struct, frozen=True, kw_only=True):
     results: int
 
 
-class SeriesTrend(msgspec.Struct, frozen=True, kw_only=True):
-    """The newest of ``total`` results of a series, oldest first. ``changes`` are searched for in
-    these results only.
-    """
-
-    line: SeriesLine
-    total: int
-    ids: list[str]
-    measured: list[str]
-    values: list[Number]
-    changes: list[NumberChange]
-
-
 # --- Results compared with each other.
 
 LAUNCHES = 3

@@ -10,7 +10,10 @@ from pathlib import Path
 import msgspec
 
 from wireproof.files.hostile import read_bounded, read_secret
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import (
+    BadInput,
+    reading,
+)
 from wireproof.model.toml import LARGEST, read_struct
 from wireproof.model.tuning import Bmc, Login, Secret
 from wireproof.settings.hosts import parse_hosts
@@ -79,11 +82,8 @@ def _entries(source: str, hosts: Sequence[str]) -> list[tuple[str, _Entry]]:
                 f"--bmc {source!r} is one BMC for {len(hosts)} hosts: give {{host}}-bmc."
             )
         return [("--bmc", _Entry(address=source))]
-    try:
+    with reading(source):
         text = read_bounded(source, LARGEST).decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise BadInput(f"{source} cannot be read: {why}.") from error
     entries = read_struct(text, source, _BmcFile).bmc
     folder = Path(source).absolute().parent
     return [
@@ -124,10 +124,8 @@ class _Secrets:
 
 
 def _read(where: str, file: str) -> str:
-    try:
+    with reading(f"{where}: the password file {file}"):
         return read_secret(Path(file))
-    except OSError as error:
-        raise BadInput(f"{where}: password file {file}: {error.strerror}.") from error
 
 
 def _bmc(where: str, entry: _Entry, host: str, options: BmcOptions, secrets: _Secrets) -> Bmc:

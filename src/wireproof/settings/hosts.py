@@ -23,7 +23,10 @@ from typing import TYPE_CHECKING, Any
 from wireproof.files.held import written_by_others
 from wireproof.files.hostile import read_bounded
 from wireproof.model.claim import joined
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import (
+    BadInput,
+    reading,
+)
 from wireproof.model.quantity import first_few
 
 if TYPE_CHECKING:
@@ -210,10 +213,8 @@ def host_lines(path: str, origin: str) -> list[str]:
 
     Raises ``BadInput`` if the file is missing, unreadable, or larger than a host list can be.
     """
-    try:
+    with reading(origin):
         data = read_bounded(path, _LARGEST_FILE)
-    except OSError as error:
-        raise BadInput(f"{origin} cannot be read ({error.strerror}).") from error
     lines = (line.split("#", 1)[0].strip() for line in data.decode("utf-8", "replace").splitlines())
     return [line for line in lines if line]
 

@@ -162,12 +162,8 @@ def read_file(path: Path) -> dict[str, tuple[str, str]]:
 
     Raises ``BadInput`` with file, line and the nearest known key.
     """
-    try:
+    with reading(f"settings file {path}"):
         text = read_bounded(path, LARGEST).decode("utf-8")
-    except OSError as error:
-        raise BadInput(f"settings file {path} cannot be read: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise BadInput(f"settings file {path} is not TOML: {error}.") from error
     table = read_toml(text, f"settings file {path}")
     values: dict[str, tuple[str, str]] = {}
     for key, value in table.items():

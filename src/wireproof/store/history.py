@@ -29,6 +29,7 @@ from wireproof.model.errors import (
     decode_json,
     made_by_newer,
     memory_of,
+    writing,
 )
 from wireproof.model.history import Entry
 from wireproof.store.seal import first_line, need_duckdb, open_database, place_of
@@ -58,12 +59,10 @@ def add_entry(root: Path, entry: Entry) -> None:
     """
     if not _ID.fullmatch(entry.id):
         raise BadInput(f"{entry.id[:60]!r} cannot be the name of a result.")
-    try:
+    with writing(f"the history {root}", CouldNotMeasure):
         with held_folder(root, make=0o755):
             make_folder(root / INDEX)
         replace_file(root / INDEX / f"{entry.id}.json", msgspec.json.encode(entry) + b"\n")
-    except OSError as error:
-        raise CouldNotMeasure(f"the history {root} cannot be written: {error.strerror}.") from error
 
 
 def refuse_other_than_history(root: Path) -> None:
@@ -282,11 +281,9 @@ def _write_table(root: Path, all_entries: Sequence[Entry]) -> None:
     """Write a line of JSON per entry, oldest first, packed."""
     name = _name_of({entry.id: entry for entry in all_entries})
     lines = map(msgspec.json.encode, sorted(all_entries, key=lambda entry: entry.measured))
-    try:
+    with writing(f"the history {root}", CouldNotMeasure):
         data = gzip.compress(b"".join(line + b"\n" for line in lines), _EFFORT, mtime=0)
         replace_file(root / INDEX / name, data)
-    except OSError as error:
-        raise CouldNotMeasure(f"the history {root} cannot be written: {error.strerror}.") from error
 
 
 # --- Record when each node last had its turn in a job with a history, because a node that is down
@@ -301,13 +298,11 @@ _LARGEST = 64
 
 def take_turns(root: Path, nodes: Iterable[str], when: str) -> None:
     """Record ``when`` for the nodes. Raise ``CouldNotMeasure`` if the history cannot be written."""
-    try:
+    with writing(f"the history {root}", CouldNotMeasure):
         with held_folder(root, make=0o755):
             make_folder(root / TURNS)
         for node in nodes:
             replace_file(_file(root, node), when.encode())
-    except OSError as error:
-        raise CouldNotMeasure(f"the history {root} cannot be written: {error.strerror}.") from error
 
 
 def last_turn(root: Path, node: str) -> str:

@@ -70,18 +70,15 @@ class _FabricPart(msgspec.Struct, frozen=True):
     fabric: Fabric | None = None
 
 
-class _Fabrics(msgspec.Struct, frozen=True):
-    parts: list[_FabricPart]
-
-
 def read_fabrics(folder: Path) -> list[Fabric]:
     """Return only the topologies of the result in ``folder``. Raise ``BadInput`` if it cannot be
     read.
     """
     path = folder / RESULT
     with reading(path):
-        result = decode_json(read_bounded(path, _LARGEST, follow=False), _Fabrics)
-    return [part.fabric for part in result.parts if part.fabric is not None]
+        data = read_bounded(path, _LARGEST, follow=False)
+        parts = member_of(data, "parts", list[_FabricPart])
+    return [part.fabric for part in parts if part.fabric is not None]
 
 
 def _check_head(data: bytes, path: Path) -> None:

@@ -16,7 +16,12 @@ import msgspec
 
 from wireproof.files.held import draft_name, held_folder, hold, sweep, within
 from wireproof.files.hostile import create, open_regular
-from wireproof.model.errors import BadInput, made_by_newer, reading
+from wireproof.model.errors import (
+    BadInput,
+    made_by_newer,
+    reading,
+    writing,
+)
 from wireproof.model.record import FactFrame
 from wireproof.model.secrets import masked
 
@@ -98,10 +103,8 @@ def write_snapshot(path: Path, facts: Mapping[str, Sequence[FactFrame]]) -> None
     data = gzip.compress(msgspec.msgpack.encode(document), mtime=0)
     if not path.name:
         raise BadInput(f"{path} cannot be written: give the name of a file.")
-    try:
+    with writing(path):
         _write_new(path, data)
-    except OSError as error:
-        raise BadInput(f"{path} cannot be written: {error.strerror}.") from error
 
 
 def _write_new(path: Path, data: bytes) -> None:

@@ -229,11 +229,8 @@ def library_called(name: str) -> "Library":
             " .toml."
         )
     with reading(name):
-        data = read_bounded(Path(name), LARGEST)
-    try:
-        library = library_of(data.decode(), name)
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{name} is not text in UTF-8.") from error
+        text = read_bounded(Path(name), LARGEST).decode()
+    library = library_of(text, name)
     _refuse_foreign(library, name)
     return library
 

@@ -15,7 +15,11 @@ import msgspec
 from wireproof.files.held import make_folder, temporary_folder
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.files.programs import by_path, find_program
-from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.errors import (
+    BadInput,
+    CouldNotMeasure,
+    writing,
+)
 from wireproof.report.judged_run import JudgedRun
 from wireproof.workflow.reporter import Reporter
 
@@ -55,10 +59,8 @@ def exported(
     Raises ``BadInput`` before anything is written if a form needs Chromium and there is none, and
     ``CouldNotMeasure`` if Chromium fails or the file cannot be written.
     """
-    try:
+    with writing(target, CouldNotMeasure):
         return _WRITERS[form](list(sections), title, target, reporter)
-    except OSError as error:
-        raise CouldNotMeasure(f"{target} cannot be written: {error.strerror}.") from error
 
 
 def _html(sections: list[JudgedRun], title: str, target: Path, reporter: Reporter) -> Path:

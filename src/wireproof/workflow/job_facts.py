@@ -9,6 +9,7 @@ or the remote session on the host. The results state which process it was.
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,10 @@ from pathlib import Path
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.host import disclosed_items
 from wireproof.files.hostile import read_bounded
-from wireproof.model.errors import BadInput
+from wireproof.model.errors import (
+    BadInput,
+    reading,
+)
 from wireproof.model.setting import GROUPS, Audit, Group
 from wireproof.model.toml import read_toml
 from wireproof.report.disclosure import Found, folded, run_items, setting_items
@@ -186,12 +190,10 @@ def _given(path: Path) -> Iterable[tuple[Group, str, str]]:
     """Yield the group, name and value of each item. Raises ``BadInput`` if the file cannot be
     read.
     """
-    try:
-        text = read_bounded(path, _LARGEST, follow=False).decode("utf-8")
-    except FileNotFoundError:
+    if not os.path.lexists(path):
         return
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path} cannot be read: {error}.") from error
+    with reading(path):
+        text = read_bounded(path, _LARGEST, follow=False).decode("utf-8")
     for table, values in read_toml(text, str(path)).items():
         yield from _checked(path, table, values)
 
@@ -246,5 +248,5 @@ def _of_hosts(
 ) -> Iterable[Found]:
     for host in hosts:
         facts = HostFacts.of(host, [*kept.get(host, ()), *by_host.get(host, ())])
-        for group, name, value, why in disclosed_items(facts):
-            yield group, name, value, host, why
+        for item in disclosed_items(facts):
+            yield item.group, item.name, item.value, host, item.why

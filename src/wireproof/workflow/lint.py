@@ -13,7 +13,12 @@ from wireproof.files.hostile import open_regular, rewrite_file
 from wireproof.lint.check import lint_text, repaired, why_unjudged, with_whole_lines
 from wireproof.lint.rule import KINDS, Kind
 from wireproof.lint.rules import with_settings
-from wireproof.model.errors import BadInput, CouldNotMeasure, suggestion
+from wireproof.model.errors import (
+    BadInput,
+    CouldNotMeasure,
+    suggestion,
+    writing,
+)
 from wireproof.model.finding import LintFinding, LintReport
 from wireproof.model.site import site_texts
 from wireproof.report.names import clean
@@ -184,11 +189,8 @@ def write_mended(mended: Mended) -> None:
     Raises ``CouldNotMeasure`` if it is a link, has changed since it was read, or is in another
     user's folder.
     """
-    try:
+    with writing(clean(mended.name, 200), CouldNotMeasure):
         rewrite_file(Path(mended.name), _bytes(mended.before), _bytes(mended.text))
-    except OSError as error:
-        name = clean(mended.name, 200)
-        raise CouldNotMeasure(f"{name} cannot be written: {error.strerror}.") from error
 
 
 def _bytes(text: str) -> bytes:

@@ -29,15 +29,28 @@ class RecipeDocument(msgspec.Struct, frozen=True, kw_only=True):
     why: str
 
 
-class StepDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """One command. ``line``: the command to paste into a shell."""
+class BenchmarkStep(msgspec.Struct, frozen=True, kw_only=True):
+    """One command.
+
+    ``host``: the host on which it is started ("" for this machine); ``unset``: inherited variables
+    that must be removed from its environment; ``line``: the command to paste into a shell.
+    """
 
     role: Role
     host: str
-    argv: list[str]
+    argv: tuple[str, ...]
     environment: dict[str, str]
-    unset: list[str]
+    unset: tuple[str, ...]
     line: str
+
+    @property
+    def enclosed(self) -> tuple[str, ...]:
+        """Return the command with its environment as arguments of env, because ssh and companions
+        pass no environment.
+        """
+        words = [word for name in self.unset for word in ("-u", name)]
+        words += [f"{name}={value}" for name, value in sorted(self.environment.items())]
+        return ("env", *words, *self.argv) if words else self.argv
 
 
 class PreparedDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,7 +64,7 @@ class PreparedDocument(msgspec.Struct, frozen=True, kw_only=True):
     why: str
     program: str | None
     mpi: str
-    steps: list[StepDocument]
+    steps: tuple[BenchmarkStep, ...]
     files: dict[str, str]
     root_steps: list[str]
     notes: list[str]

@@ -21,8 +21,8 @@ from wireproof.model.history import (
     NumberChange,
     Overview,
     SeriesLine,
-    SeriesTrend,
     State,
+    Trend,
 )
 from wireproof.report.document import (
     Document,
@@ -332,7 +332,7 @@ def compared_document(a: str, b: str, found: Comparison, places: Collection[str]
 def set_document(
     newest: Entry,
     series: Sequence[SeriesLine],
-    trends: Iterable[SeriesTrend],
+    trends: Iterable[tuple[SeriesLine, Trend]],
     places: Collection[str],
 ) -> Document:
     """Return one set of hosts: its numbers over time, and their changes.
@@ -342,8 +342,11 @@ def set_document(
     """
     mpi = clean(newest.mpi.partition(" (")[0], 40)
     kinds = (clean(newest.hosts, 120), clean(newest.link, 30), clean(newest.transport, 20), mpi)
-    charts = [(one, trend_chart(one, f"trend{at}")) for at, one in enumerate(trends, 1)]
-    drawn = [_trend(one, chart, places) for one, chart in charts if chart is not None]
+    drawn = [
+        _trend(line, found, chart, places)
+        for at, (line, found) in enumerate(trends, 1)
+        if (chart := trend_chart(line.number, found, f"trend{at}")) is not None
+    ]
     parts: list[Part] = [Text("All sets of hosts", place=TRENDS), *drawn]
     if series:
         parts += [] if drawn else [Text("A curve needs two results of one number.")]
@@ -355,8 +358,8 @@ def set_document(
     return Document("Trends", ", ".join(one for one in kinds if one), tuple(parts))
 
 
-def _trend(found: SeriesTrend, chart: Chart, places: Collection[str]) -> Section:
-    count, total = len(found.values), found.total
+def _trend(line: SeriesLine, found: Trend, chart: Chart, places: Collection[str]) -> Section:
+    count, total = len(found.values), line.results
     window = f"{total:,} results"
     if total > count:
         window = f"The newest {count:,} of {total:,} results, which are searched for changes."
@@ -367,7 +370,7 @@ def _trend(found: SeriesTrend, chart: Chart, places: Collection[str]) -> Section
     )
     shown: Part = Findings(changes) if changes else Text(none)
     return Section(
-        number_name(found.line.number),
+        number_name(line.number),
         (Picture(lambda: (chart,)), Text(window, "note"), shown),
     )
 

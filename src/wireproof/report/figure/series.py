@@ -18,8 +18,8 @@ from wireproof.model.history import (
     NumberChange,
     Scaling,
     ScalingCurve,
-    SeriesTrend,
     State,
+    Trend,
 )
 from wireproof.model.planning import Prediction, Scale
 from wireproof.model.run import seconds_of
@@ -39,7 +39,7 @@ _TICKS = 6
 _MOST_STEPS = 8
 
 
-def value_text(number: Number, value: float) -> str:
+def value_text(number: Number | Trend, value: float) -> str:
     """Return the value with its unit."""
     if number.unit == "ns":
         return f"{quantity.microseconds(value)} µs"
@@ -58,16 +58,13 @@ def percent_change(one: NumberChange) -> str:
     return f"{abs(one.ratio - 1) * 100:.1f} % {word}"
 
 
-def trend_chart(found: SeriesTrend, name: str) -> Chart | None:
-    """Return the chart; None if fewer than two results have a date."""
-    marks = [
-        mark
-        for at, number in enumerate(found.values)
-        if (mark := _mark(found, at, number)) is not None
-    ]
+def trend_chart(number: Number, found: Trend, name: str) -> Chart | None:
+    """Return the chart of a series, whose newest number is ``number``; None if fewer than two
+    results have a date.
+    """
+    marks = [mark for at in range(len(found.ids)) if (mark := _mark(found, at)) is not None]
     if len(marks) < 2 or marks[0].x >= marks[-1].x:
         return None
-    number = found.line.number
     shown = found.changes[-_MOST_STEPS:]
     changes = "; ".join(f"{percent_change(one)} since {clean(one.measured, 40)}" for one in shown)
     return Chart(
@@ -92,18 +89,18 @@ def trend_chart(found: SeriesTrend, name: str) -> Chart | None:
     )
 
 
-def _mark(found: SeriesTrend, at: int, number: Number) -> Mark | None:
+def _mark(found: Trend, at: int) -> Mark | None:
     when = seconds_of(found.measured[at])
     if when is None:
         return None
-    factor = 1e-3 if number.unit == "ns" else 1e-6
-    value, low, high = (one * factor for one in (number.value, number.low, number.high))
+    factor = 1e-3 if found.unit == "ns" else 1e-6
+    value, low, high = found.values[at], found.low[at], found.high[at]
     said = (
-        f"{_date(when, 3600)}: {value_text(number, number.value)},"
-        f" 95 % {value_text(number, number.low)} to {value_text(number, number.high)},"
+        f"{_date(when, 3600)}: {value_text(found, value)},"
+        f" 95 % {value_text(found, low)} to {value_text(found, high)},"
         f" {found.ids[at]}"
     )
-    return Mark(when, value, low, high, said)
+    return Mark(when, value * factor, low * factor, high * factor, said)
 
 
 def _value_axis(number: Number, marks: Sequence[Mark]) -> Axis:

@@ -30,8 +30,8 @@ from wireproof.model.finding import Verdict
 from wireproof.model.traffic import TrafficVerdict
 from wireproof.report.documents.benchmark import (
     BenchmarkDocument,
+    BenchmarkStep,
     PreparedDocument,
-    StepDocument,
 )
 from wireproof.report.documents.proof import watched_document
 from wireproof.report.json.judgement import JudgedSeries, joined
@@ -39,7 +39,7 @@ from wireproof.verdict.external import judge_log
 from wireproof.verdict.external.watched import judge_traffic
 from wireproof.workflow.atlas import atlas
 from wireproof.workflow.benchmark.specification import BenchmarkSpecification
-from wireproof.workflow.benchmark.steps import BenchmarkStep, PreparedSteps, prepare_steps
+from wireproof.workflow.benchmark.steps import PreparedSteps, prepare_steps
 from wireproof.workflow.prove import (
     INTERRUPTED,
     ProofSpecification,
@@ -96,17 +96,7 @@ def prepared_document(prepared: PreparedSteps) -> PreparedDocument:
         why=recipe.why,
         program=None if prepared.program is None else str(prepared.program),
         mpi=prepared.install.title if prepared.install else "",
-        steps=[
-            StepDocument(
-                role=step.role,
-                host=step.host,
-                argv=list(step.argv),
-                environment=step.environment,
-                unset=list(step.unset),
-                line=step.line,
-            )
-            for step in prepared.steps
-        ],
+        steps=prepared.steps,
         files=prepared.files,
         root_steps=list(prepared.root_steps),
         notes=list(prepared.notes),

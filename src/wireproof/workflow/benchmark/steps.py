@@ -25,37 +25,23 @@ from wireproof.launch.registry import LaunchCommand
 from wireproof.model.claim import is_several
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.series import Role
+from wireproof.report.documents.benchmark import BenchmarkStep
 from wireproof.workflow.benchmark.specification import BenchmarkSpecification
 from wireproof.workflow.target import Target
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class BenchmarkStep:
-    """One command.
-
-    ``host``: the host on which it is started ("" for this machine); ``unset``: inherited variables
-    that must be removed from its environment.
-    """
-
-    role: Role
-    host: str
-    argv: tuple[str, ...]
-    environment: dict[str, str] = dataclasses.field(default_factory=dict)
-    unset: tuple[str, ...] = ()
-
-    @property
-    def line(self) -> str:
-        """Return the command as a line that can be pasted into a shell."""
-        return shell_line(self.argv, self.environment, self.unset)
-
-    @property
-    def enclosed(self) -> tuple[str, ...]:
-        """Return the command with its environment as arguments of env, because ssh and companions
-        pass no environment.
-        """
-        words = [word for name in self.unset for word in ("-u", name)]
-        words += [f"{name}={value}" for name, value in sorted(self.environment.items())]
-        return ("env", *words, *self.argv) if words else self.argv
+def step_of(
+    role: Role,
+    host: str,
+    argv: tuple[str, ...],
+    environment: Mapping[str, str],
+    unset: tuple[str, ...] = (),
+) -> BenchmarkStep:
+    """Return the command with its line for a shell."""
+    variables, line = dict(environment), shell_line(argv, environment, unset)
+    return BenchmarkStep(
+        role=role, host=host, argv=argv, environment=variables, unset=unset, line=line
+    )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -173,12 +159,7 @@ def _pair(wanted: BenchmarkSpecification, environment: Mapping[str, str]) -> Pre
     return PreparedSteps(
         wanted=wanted,
         steps=tuple(
-            BenchmarkStep(
-                role=role,
-                host=host,
-                argv=_end_argv(wanted, name, role),
-                environment=_provider(wanted),
-            )
+            step_of(role, host, _end_argv(wanted, name, role), _provider(wanted))
             for role, host in ends
         ),
         program=program,
@@ -235,17 +216,11 @@ def _ranks(
     pairs = wanted.pairs or (recipe.pairs if target.hosts else 1)
     command = _rank_command(wanted, program, install, pairs, folder)
     kept = effective(command, environment)
-    step = BenchmarkStep(
-        role="rank",
-        host="",
-        argv=command.argv,
-        environment=command.environment,
-        unset=tuple(sorted(name for name in environment if name not in kept)),
-    )
+    unset = tuple(sorted(name for name in environment if name not in kept))
     processes = len(target.hosts) * pairs if target.hosts else max(2, 2 * pairs)
     return PreparedSteps(
         wanted=wanted,
-        steps=(step,),
+        steps=(step_of("rank", "", command.argv, command.environment, unset),),
         program=program,
         install=install,
         command=command,

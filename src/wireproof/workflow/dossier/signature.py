@@ -13,7 +13,12 @@ from wireproof.files.held import real_path, temporary_folder
 from wireproof.files.hostile import copy_folder, open_regular, replace_file
 from wireproof.files.programs import by_path, find_program
 from wireproof.model.dossier import Signature
-from wireproof.model.errors import BadInput, CouldNotMeasure, reading
+from wireproof.model.errors import (
+    BadInput,
+    CouldNotMeasure,
+    reading,
+    writing,
+)
 from wireproof.report.names import clean
 from wireproof.store.manifest import MANIFEST, differences, manifest_bytes, signatures_of
 
@@ -134,13 +139,9 @@ def sign(folder: Path, key: str, manifest: bytes | None = None) -> Path:
             f"{argv[0]} did not sign {folder} (exit status {done.returncode}); the dossier is"
             f" complete without it: `wireproof dossier sign {folder} --key KEY` signs it later."
         )
-    try:
+    with writing(f"the signature in {folder}", CouldNotMeasure):
         place = _free(folder)
         replace_file(place, done.stdout)
-    except OSError as error:
-        raise CouldNotMeasure(
-            f"the signature in {folder} cannot be written: {error.strerror}."
-        ) from error
     return place
 
 

@@ -12,7 +12,11 @@ import msgspec
 
 from wireproof.files.hostile import read_bounded
 from wireproof.model.dossier import Agreed, Dossier, Rejudgement, Verification, threshold_criteria
-from wireproof.model.errors import BadInput, decode_json
+from wireproof.model.errors import (
+    BadInput,
+    decode_json,
+    reading,
+)
 from wireproof.model.finding import worst
 from wireproof.model.run import Run, StoredPart, StoredResult
 from wireproof.report.judged_run import JudgedRun
@@ -159,10 +163,8 @@ def _of_judgement(part: StoredPart, section: JudgedRun) -> Iterator[str]:
 
 def _of_disclosure(folder: Path, sections: Sequence[JudgedRun]) -> Iterator[str]:
     expected = msgspec.to_builtins([section.disclosure for section in sections])
-    try:
+    with reading(folder / DISCLOSURE):
         stored = decode_json(read_bounded(folder / DISCLOSURE, _LARGEST, follow=False), object)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput(f"{folder / DISCLOSURE} cannot be read: {error}.") from error
     if stored != expected:
         yield f"{DISCLOSURE} contradicts the records"
 

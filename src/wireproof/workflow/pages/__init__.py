@@ -16,7 +16,13 @@ import msgspec
 
 from wireproof.files.held import held_folder
 from wireproof.files.hostile import read_bounded, replace_in
-from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError, decode_json
+from wireproof.model.errors import (
+    BadInput,
+    CouldNotMeasure,
+    WireproofError,
+    decode_json,
+    writing,
+)
 from wireproof.model.finding import Verdict
 from wireproof.model.history import Comparison, Entry, HostSet, Imported, NodeNow, SeriesLine
 from wireproof.report.document import Document, Text
@@ -121,10 +127,8 @@ def write_pages(
         reporter.warn(trouble)
     with _opened(place) as opened:
         site = _Site(board, opened, reporter)
-        try:
+        with writing(place, CouldNotMeasure):
             site.write(runs)
-        except OSError as error:
-            raise CouldNotMeasure(f"{place} cannot be written: {error.strerror}.") from error
     return place / CLUSTER, site.written, len(site.now) - site.written
 
 
@@ -136,11 +140,8 @@ def _opened(place: Path) -> Iterator[int]:
     """
     if place.is_symlink():
         raise BadInput(f"{place} cannot be written to: it is a symbolic link.")
-    try:
-        with held_folder(place, make=0o755) as held:
-            folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=held)
-    except OSError as error:
-        raise BadInput(f"{place} cannot be written to: {error.strerror}.") from error
+    with writing(place), held_folder(place, make=0o755) as held:
+        folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=held)
     try:
         names = os.listdir(folder)
         if names and STATE not in names:
@@ -281,7 +282,7 @@ class _Site:
 
     def _set(self, hosts: HostSet) -> str:
         series = self.board.series(hosts.newest.fingerprint)
-        trends = [self.board.trend(line) for line in _drawn(series)]
+        trends = [(line, self.board.trend(line)) for line in _drawn(series)]
         document = set_document(hosts.newest, series, trends, self.now)
         return framed(document, self.root, TRENDS)
 

@@ -24,7 +24,7 @@ from wireproof.model.history import (
     Overview,
     Regression,
     SeriesLine,
-    SeriesTrend,
+    Trend,
 )
 from wireproof.model.located import Fabric
 from wireproof.report.names import clean, fold, natural
@@ -363,30 +363,22 @@ class Board:
         wanted = self._sets.get(fingerprint, len(self._sets))
         return np.flatnonzero(self._set_of[self._result] == wanted)
 
-    def trend(self, line: SeriesLine) -> SeriesTrend:
-        """Return the newest ``MOST_POINTS`` of a series."""
+    def trend(self, line: SeriesLine) -> Trend:
+        """Return the newest ``MOST_POINTS`` of a series, with the changes among them."""
         rows = self._rows_of(line.newest.fingerprint)
         kind = self._kind_of.index((*_order(line.number), line.number.unit))
         places = rows[self._kind[rows] == kind].tolist()
         window = places[-MOST_POINTS:]
-        values = [self._number(row) for row in window]
         entries = [
             msgspec.structs.replace(
                 self.entries[at],
-                numbers=[value],
+                numbers=[self._number(row)],
                 conditions=self._conditions_of[self._condition_of[at]],
             )
-            for at, value in zip(self._result[window].tolist(), values, strict=True)
+            for at, row in zip(self._result[window].tolist(), window, strict=True)
         ]
         (trend,) = trends(entries)
-        return SeriesTrend(
-            line=line,
-            total=len(places),
-            ids=trend.ids,
-            measured=trend.measured,
-            values=values,
-            changes=trend.changes,
-        )
+        return trend
 
 
 def _order(number: Number) -> tuple[str, int, int]:

@@ -12,7 +12,12 @@ import msgspec
 
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model.claim import rails_of
-from wireproof.model.errors import BadInput, decode_json, reading
+from wireproof.model.errors import (
+    BadInput,
+    decode_json,
+    reading,
+    writing,
+)
 from wireproof.model.frames import unsound
 from wireproof.model.pfc import Headroom, PfcLoad, PfcRecord, PfcReport, PfcSettings
 from wireproof.model.traffic import CounterMark, Watched
@@ -132,10 +137,8 @@ def write_snapshot(path: Path, record: PfcRecord) -> None:
     """Store the record. Raises ``BadInput`` if the file exists or cannot be written."""
     if path.exists():
         raise BadInput(f"{path} already exists: give the snapshot another name.")
-    try:
+    with writing(path):
         replace_file(path, msgspec.json.encode(record))
-    except OSError as error:
-        raise BadInput(f"{path} cannot be written: {error.strerror}.") from error
 
 
 _PAUSES = re.compile(rb"^[ \t]*([\w.]{1,60}x(?:on|off)[\w.]{0,40}): (\d{1,20})\s*$", re.MULTILINE)

@@ -11,7 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from wireproof.model.errors import BadInput, reading, whole
+from wireproof.model.errors import (
+    BadInput,
+    reading,
+    whole,
+    writing,
+)
 from wireproof.settings.row import as_path
 
 if TYPE_CHECKING:
@@ -142,10 +147,8 @@ def write_text(path: Path, text: str) -> None:
     """Replace the file ``path`` atomically. Raises ``BadInput`` if it cannot be written."""
     from wireproof.files.hostile import replace_file
 
-    try:
+    with writing(path):
         replace_file(path, text.encode("utf-8"))
-    except OSError as error:
-        raise BadInput(f"{path} cannot be written: {error.strerror or error}.") from None
 
 
 def _text(path: Path | str) -> str:

@@ -28,8 +28,14 @@ from wireproof.experiment import (
 from wireproof.files.held import temporary_folder
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model import quantity
-from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError, decode_json, reading
-from wireproof.model.quantity import counted
+from wireproof.model.errors import (
+    BadInput,
+    CouldNotMeasure,
+    WireproofError,
+    decode_json,
+    reading,
+    writing,
+)
 from wireproof.model.record import Host
 from wireproof.model.secrets import masked
 from wireproof.model.study import (
@@ -228,9 +234,8 @@ class _Study(Bench[StudyRun]):
         self._seed, self._probes = begun.seed, dict(begun.probes)
         self._course.trials, self._course.rounds = list(begun.runs), begun.rounds
         self._before_s = begun.seconds
-        self._reporter.say(
-            f"resuming after round {begun.rounds}, {counted(len(begun.runs), 'launch', 'launches')}"
-        )
+        launches = quantity.counted(len(begun.runs), "launch", "launches")
+        self._reporter.say(f"resuming after round {begun.rounds}, {launches}")
 
     def _seconds(self) -> float:
         return self._before_s + time.monotonic() - self._started
@@ -394,14 +399,9 @@ class Keeper:
         self._write(RESULT, study)
 
     def _write(self, name: str, document: Begun | Study) -> None:
-        if self.folder is None:
-            return
-        try:
-            replace_file(self.folder / name, msgspec.json.encode(document) + b"\n")
-        except OSError as error:
-            raise CouldNotMeasure(
-                f"{self.folder / name} cannot be written: {error.strerror}."
-            ) from error
+        if self.folder is not None:
+            with writing(self.folder / name, CouldNotMeasure):
+                replace_file(self.folder / name, msgspec.json.encode(document) + b"\n")
 
 
 def _sound(begun: Begun, folder: Path) -> None:

@@ -22,7 +22,12 @@ from wireproof.audit.machine import Machine, machine_of
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.instrument.plan_text import Collected
 from wireproof.launch.here import is_here
-from wireproof.model.errors import BadInput, CouldNotMeasure, reading
+from wireproof.model.errors import (
+    BadInput,
+    CouldNotMeasure,
+    reading,
+    writing,
+)
 from wireproof.model.plan import FactRequest
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import Profile
@@ -280,10 +285,8 @@ def save_plan(made: TunePlan, path: Path) -> None:
     Raises ``BadInput`` if it cannot be written.
     """
     data = msgspec.json.format(msgspec.json.encode(made), indent=1) + b"\n"
-    try:
+    with writing(f"the plan {path}"):
         replace_file(path, data)
-    except OSError as error:
-        raise BadInput(f"the plan cannot be written to {path}: {error.strerror}.") from error
 
 
 def export(plan: TunePlan, form: str) -> dict[str, str]:

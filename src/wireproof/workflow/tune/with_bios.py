@@ -53,15 +53,6 @@ _PENDING = "pending: it takes effect after a reboot, which wireproof does not tr
 _REQUESTED = "its BIOS values were requested: `wireproof tune revert` withdraws the request"
 
 
-class FirmwareDone(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome of one host's attributes. ``problem``: why the request was not carried out."""
-
-    host: str
-    changes: list[ChangeAnswer] = msgspec.field(default_factory=list)
-    sets: list[FirmwareSet] = msgspec.field(default_factory=list)
-    problem: str = ""
-
-
 def apply_firmware(
     wanted: Mapping[str, Sequence[PlannedAttribute]],
     bmcs: Sequence[Bmc],
@@ -69,7 +60,7 @@ def apply_firmware(
     *,
     name: str,
     by: str,
-) -> list[FirmwareDone]:
+) -> list[HostTuned]:
     """Request each host's attributes from its BMC for the next reboot, all or none.
 
     Before a BMC is changed, the old pending values are written to the journals in ``folder``.
@@ -77,9 +68,9 @@ def apply_firmware(
     known = {bmc.host: bmc for bmc in bmcs}
     since = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%dT%H:%M:%SZ}"
 
-    def ask(host: str) -> FirmwareDone:
+    def ask(host: str) -> HostTuned:
         if host not in known:
-            return FirmwareDone(host=host, problem="it has no BMC: give --bmc")
+            return HostTuned(host=host, problem="it has no BMC: give --bmc")
         changes = [
             AttributeChange(
                 id=planned.id,
@@ -101,14 +92,14 @@ def apply_firmware(
 
 def revert_firmware(
     bmcs: Sequence[Bmc], folder: Path, name: str = "", *, force: bool = False
-) -> list[FirmwareDone]:
+) -> list[HostTuned]:
     """Request the earlier pending values from each BMC.
 
     ``name`` "": the values of each host's newest set. Values that someone else has requested since
     are kept and reported unless ``force`` is set.
     """
 
-    def ask(bmc: Bmc) -> FirmwareDone | None:
+    def ask(bmc: Bmc) -> HostTuned | None:
         journalled = newest_set(folder, bmc.host, name)
         if journalled is None:
             return None
@@ -117,10 +108,10 @@ def revert_firmware(
     return [done for done in _all(ask, list(bmcs)) if done is not None]
 
 
-def firmware_status(bmcs: Sequence[Bmc], folder: Path, name: str = "") -> list[FirmwareDone]:
+def firmware_status(bmcs: Sequence[Bmc], folder: Path, name: str = "") -> list[HostTuned]:
     """Return the journalled values that are pending, in force, or changed since; change nothing."""
 
-    def ask(bmc: Bmc) -> FirmwareDone | None:
+    def ask(bmc: Bmc) -> HostTuned | None:
         sets = sets_of(folder, bmc.host, name)
         if not sets:
             return None
@@ -134,23 +125,23 @@ def _all(ask: Callable[[_Item], _Done], items: Sequence[_Item]) -> list[_Done]:
         return list(pool.map(ask, items))
 
 
-def _on(bmc: Bmc, work: Callable[[BmcSession], FirmwareDone]) -> FirmwareDone:
+def _on(bmc: Bmc, work: Callable[[BmcSession], HostTuned]) -> HostTuned:
     try:
         with BmcSession(bmc) as session:
             return work(session)
     except WireproofError as error:
-        return FirmwareDone(host=bmc.host, problem=str(error))
+        return HostTuned(host=bmc.host, problem=str(error))
 
 
-def _applied(session: BmcSession, made: FirmwareSet, folder: Path) -> FirmwareDone:
+def _applied(session: BmcSession, made: FirmwareSet, folder: Path) -> HostTuned:
     bios = find_bios(session)
     if wrong := _no_setting(bios, made, session.bmc):
-        return FirmwareDone(host=made.host, problem=wrong)
+        return HostTuned(host=made.host, problem=wrong)
     for change in made.changes:
         seen = now_and_pending(bios, change.attribute)
         if seen != (change.was, change.old):
             now = "not there" if seen is None else " and ".join(map(_text, seen))
-            return FirmwareDone(
+            return HostTuned(
                 host=made.host,
                 problem=(
                     f"{change.id} ({change.attribute}) has changed since the plan was made: {now}"
@@ -163,7 +154,7 @@ def _applied(session: BmcSession, made: FirmwareSet, folder: Path) -> FirmwareDo
     if _pending(bios, made.changes) == list(wanted.values()):
         write_set(folder, _in_state(made, "pending"), _REQUESTED)
         answers = [_answer(change, bios, "applied", _PENDING) for change in made.changes]
-        return FirmwareDone(host=made.host, changes=answers)
+        return HostTuned(host=made.host, changes=answers)
     return _taken_back(session, bios, made, folder, problem)
 
 
@@ -195,7 +186,7 @@ def _asked(session: BmcSession, bios: Bios, values: Mapping[str, Raw]) -> str:
 
 def _taken_back(
     session: BmcSession, bios: Bios, made: FirmwareSet, folder: Path, problem: str
-) -> FirmwareDone:
+) -> HostTuned:
     """Undo a set that the BMC has accepted only in part.
 
     If the BMC accepted the request but does not show all values, it may have stored all of them, so
@@ -218,7 +209,7 @@ def _taken_back(
     after = "the old values were requested again" if moved else "nothing is changed"
     if not back:
         after = f"the old values are not restored{f' ({again})' if again else ''}: check its jobs"
-    return FirmwareDone(host=made.host, changes=answers, problem=f"{problem.rstrip('.')}; {after}")
+    return HostTuned(host=made.host, changes=answers, problem=f"{problem.rstrip('.')}; {after}")
 
 
 def _read_back(session: BmcSession, changes: Sequence[AttributeChange], wanted: list[Raw]) -> Bios:
@@ -234,7 +225,7 @@ def _read_back(session: BmcSession, changes: Sequence[AttributeChange], wanted: 
 
 def _reverted(
     session: BmcSession, journalled: FirmwareSet, folder: Path, *, force: bool
-) -> FirmwareDone:
+) -> HostTuned:
     bios = find_bios(session, registry=False)
     pending = dict(zip(journalled.changes, _pending(bios, journalled.changes), strict=True))
     moved = [change for change, now in pending.items() if now != change.old]
@@ -249,7 +240,7 @@ def _reverted(
     problem = "" if done else "not all of its pending values are restored"
     now = problem or "its pending values are restored"
     write_set(folder, _in_state(journalled, "reverted" if done else journalled.state), now)
-    return FirmwareDone(host=journalled.host, changes=answers, problem=problem)
+    return HostTuned(host=journalled.host, changes=answers, problem=problem)
 
 
 def _after_revert(change: AttributeChange, bios: Bios, left: bool) -> ChangeAnswer:
@@ -262,7 +253,7 @@ def _after_revert(change: AttributeChange, bios: Bios, left: bool) -> ChangeAnsw
     return _answer(change, bios, "reverted", later)
 
 
-def _standing(session: BmcSession, host: str, sets: Sequence[FirmwareSet]) -> FirmwareDone:
+def _standing(session: BmcSession, host: str, sets: Sequence[FirmwareSet]) -> HostTuned:
     bios = find_bios(session, registry=False)
     answers = [
         _now(change, bios)
@@ -270,7 +261,7 @@ def _standing(session: BmcSession, host: str, sets: Sequence[FirmwareSet]) -> Fi
         if journalled.state != "reverted"
         for change in journalled.changes
     ]
-    return FirmwareDone(host=host, changes=answers, sets=list(sets))
+    return HostTuned(host=host, changes=answers)
 
 
 def _now(change: AttributeChange, bios: Bios) -> ChangeAnswer:
@@ -327,7 +318,7 @@ def and_firmware(done: Tuned, plan: TunePlan, options: BmcOptions, folder: Path)
     asked = {host: changes for host, changes in wanted.items() if host not in problems}
     bmcs = bmcs_of(options, tuple(asked)) if asked and options.sources else []
     made = apply_firmware(asked, bmcs, folder, name=done.id, by=who())
-    made += [FirmwareDone(host=host, problem=why) for host, why in problems.items()]
+    made += [HostTuned(host=host, problem=why) for host, why in problems.items()]
     sets = {
         made_set.host: [made_set] for host in asked for made_set in sets_of(folder, host, done.id)
     }
@@ -370,7 +361,7 @@ def and_standing(
     systems. Without a BMC only the journals are shown.
     """
     sets = {host: found for host in hosts if (found := sets_of(folder, host, name))}
-    made: Iterable[FirmwareDone] = [FirmwareDone(host=host) for host in sets]
+    made: Iterable[HostTuned] = [HostTuned(host=host) for host in sets]
     if options.sources:
         made = firmware_status(bmcs_of(options, tuple(sets)) if sets else [], folder, name)
     return _found(_joined(done, made, sets), name)
@@ -385,13 +376,13 @@ def _found(done: Tuned, name: str) -> Tuned:
     return msgspec.structs.replace(done, hosts=hosts)
 
 
-def _no_bmc(host: str, journalled: FirmwareSet) -> FirmwareDone:
+def _no_bmc(host: str, journalled: FirmwareSet) -> HostTuned:
     why = f"its BMC has values of set {journalled.id}: give --bmc to withdraw them"
-    return FirmwareDone(host=host, problem=why)
+    return HostTuned(host=host, problem=why)
 
 
 def _joined(
-    done: Tuned, made: Iterable[FirmwareDone], sets: Mapping[str, Sequence[FirmwareSet]]
+    done: Tuned, made: Iterable[HostTuned], sets: Mapping[str, Sequence[FirmwareSet]]
 ) -> Tuned:
     hosts = {host.host: host for host in done.hosts}
     for outcome in made:

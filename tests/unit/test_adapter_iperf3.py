@@ -277,3 +277,25 @@ def test_rows_of_iperf_2_alone_are_a_run(stream: str, spans: str) -> None:
         (one,) = read(log.encode(), "x")
         assert (one.tool, one.complete) == ("iperf", True), log
         assert [point.goodput_bytes_per_s for point in one.points] == [9.40e9 / 8]
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        pytest.param(
+            "[  5]   0.00-10.00  sec  10.9 GBytes  9.40 Gbits/sec    0             sender\n"
+            "[  5]   0.00-10.04  sec  10.9 GBytes  {} Gbits/sec                  receiver\n",
+            id="the last lines, as issues quote them",
+        ),
+        pytest.param("[  3]  0.0-10.0 sec  {} GBytes  {} Gbits/sec\n", id="iperf 2"),
+        pytest.param(
+            "[ ID] Interval           Transfer     Bandwidth       Jitter    Lost/Total Datagrams\n"
+            "[  4]   0.00-10.00  sec  1.24 GBytes  {} Gbits/sec  0.001 ms  0/100 (0%)\n"
+            "[  4] Sent 100 datagrams\n",
+            id="github.com/esnet/iperf/issues/114",
+        ),
+    ],
+)
+def test_two_runs_of_which_only_the_ends_were_copied(end: str) -> None:
+    text = "".join(f"run\n{end.format(printed, printed)}" for printed in ("8.00", "4.00"))
+    assert [rate(series) for series in read(text.encode(), "x")] == pytest.approx([1e9, 0.5e9])

@@ -94,6 +94,20 @@ def test_titles(title: str, name: str) -> None:
     assert by_title(title, "").name == name
 
 
+@pytest.mark.parametrize(
+    ("title", "name"), [("Bandwidth", "osu_bw"), ("Bidirectional Bandwidth", "osu_bibw")]
+)
+def test_a_version_in_parentheses(title: str, name: str) -> None:
+    """From the Open MPI mailing lists of 2007 and 2008; the prompt of a log names another word."""
+    text = (
+        f"[me@n1 ~/osu_benchmarks]$ mpirun -np 2 ./a\n# OSU MPI {title} Test (Version 2.3)\n"
+        "# Size          Bandwidth (MB/s)\n1               0.12\n2               0.26\n"
+        "4               0.53\n8               1.06\n"
+    )
+    (one,) = read(text.encode(), "x")
+    assert (one.tool, one.benchmark, one.version, len(one.points)) == ("osu", name, "2.3", 4)
+
+
 def test_program_names_are_known_without_a_title() -> None:
     found = by_name("osu_put_bw")
     assert found is not None

@@ -36,6 +36,9 @@ _TELLS = {
 _BITS = {"": 1, "K": 1000, "M": 10**6, "G": 10**9, "T": 10**12}
 _BYTES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _BEFORE = 12
+WHOLE_S = (
+    9.5  # a run lasts 10 s unless another time was requested; it ends a little earlier or later
+)
 _OPENINGS = (" con", " listening", "Connecting")
 _UDP = ("Datagrams", "protocol: UDP", ", UDP port")
 _OLD_ROW = sign("iperf3", "Bytes ")
@@ -162,7 +165,22 @@ def _begins_another(run: IperfRun, line: str, index: int) -> bool:
     if run.old:
         return begins or (bool(run.rows) and run.report < index - 1)
     begun = run.client or run.server or bool(run.rows)
-    return bool(run.summary) or (begins and begun)
+    return bool(run.summary or run.told["sent"]) or (begins and begun)
+
+
+def _sums_up_again(run: IperfRun, row: IperfRow | None) -> bool:
+    """Return True if the run already has the row that sums up this stream, so that ``row`` belongs
+    to another run, as if only the last rows were copied.
+    """
+    if row is None or not row.stream:
+        return False
+    alone = [] if run.udp or not run.old else [one for one in run.rows[-1:] if one.end >= WHOLE_S]
+    return any(
+        (one.stream, one.direction, one.role, one.start)
+        == (row.stream, row.direction, row.role, row.start)
+        and (bool(row.role) or one.transfer != row.transfer)
+        for one in (run.summary if row.role else alone)
+    )
 
 
 def _closed(run: IperfRun, line: str) -> bool:
@@ -197,8 +215,8 @@ def collect(page: Page, start: int) -> IperfRun:
     last = len(page.lines) - 1
     for index in range(start, last + 1):
         line = page.lines[index]
-        is_row = "ytes" in line and "/sec" in line and ROW.search(line) is not None
-        if index > start and not is_row and _ends(run, line, index):
+        row = row_of(line, index) if "ytes" in line and "/sec" in line else None
+        if _sums_up_again(run, row) or (index > start and not row and _ends(run, line, index)):
             break
         run.after = index + 1
         _open(run, line)
@@ -206,7 +224,7 @@ def collect(page: Page, start: int) -> IperfRun:
             break
         before = run.last
         _take(run, line, index)
-        run.finished = not is_row and _FINISH.match(line) is not None
+        run.finished = row is None and _FINISH.match(line) is not None
         idle = 0 if run.last != before or not line.strip() else idle + 1
         if run.finished or idle > PATIENCE:
             break

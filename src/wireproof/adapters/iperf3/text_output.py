@@ -6,7 +6,15 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
-from wireproof.adapters.iperf3.rows import TAIL_UDP, IperfRow, IperfRun, collect, datagram, extra
+from wireproof.adapters.iperf3.rows import (
+    TAIL_UDP,
+    WHOLE_S,
+    IperfRow,
+    IperfRun,
+    collect,
+    datagram,
+    extra,
+)
 from wireproof.adapters.page import Page
 from wireproof.adapters.registry import Benchmark, Parsed
 from wireproof.model.quantity import throughput
@@ -141,9 +149,6 @@ def series_of(flows: list[IperfFlow], info: RunInfo) -> Series:
 # --- iperf 2's text. No word marks its last row, so the times of the rows identify the row that
 # sums up a run.
 
-# a run lasts 10 s unless another time was requested; it ends a little earlier or later
-_DEFAULT_SECONDS = 9.5
-
 
 def _whole_row(rows: list[IperfRow]) -> tuple[IperfRow | None, str]:
     """Return the row from 0 to the end, or the reason why there is none. A single row may be a
@@ -159,7 +164,7 @@ def _whole_row(rows: list[IperfRow]) -> tuple[IperfRow | None, str]:
             "the row over the whole run is missing: the run did not finish or the log is cut off",
         )
     measured = abs(last.end * 10 - round(last.end * 10)) > 1e-3
-    if last.start == 0 and (measured or last.end >= _DEFAULT_SECONDS):
+    if last.start == 0 and (measured or last.end >= WHOLE_S):
         return last, ""
     return None, "the only row may be the first interval of a longer run"
 

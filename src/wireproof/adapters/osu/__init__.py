@@ -69,9 +69,10 @@ def rows_of_cells(page: Page, start: int) -> Rows | None:
     return rows
 
 
-# OMB-Py, the tests in Python, prints the titles without a version.
+# OMB-Py, the tests in Python, prints the titles without a version; up to 2.3 it is in parentheses.
 _TITLE = re.compile(
-    r"(?:OSU|OMB-Py) ([A-Za-z_][\w /*()+.-]{2,80}?) Test(?:[ ]+v?([\w.+-]{1,20}))?\s*$"
+    r"(?:OSU|OMB-Py) ([A-Za-z_][\w /*()+.-]{2,80}?) Test"
+    r"(?:[ ]+(?:v|\(Version )?([\w.+-]{1,20})\)?)?\s*$"
 )
 _COLUMN = re.compile(
     r"P\d{1,2}(?:\.\d+)? Tail (?:Lat|BW) ?\((?:us|MB/s)\)|(?:Avg|Min|Max) (?:Latency|Bandwidth)"

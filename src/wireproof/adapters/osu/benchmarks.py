@@ -114,7 +114,7 @@ def by_title(title: str, heading: str) -> Benchmark:
     kind = library.lower().removeprefix("mpi_").partition("-")[0]
     if library.lower().startswith("mpi_") and kind in _ONE_SIDED:
         return _one_sided(kind, what, heading)
-    found = _TWO_SIDED.get(what)
+    found = _TWO_SIDED.get(what.replace("bidirectional", "bi-directional"))
     if found is not None:
         return found
     if library.upper().startswith(("MPI", "NCCL", "RCCL")) and what.endswith("latency"):

@@ -55,6 +55,23 @@ def test_transactions_of_a_burst_have_no_time() -> None:
     assert judged.verdict == "inconclusive"
 
 
+@pytest.mark.parametrize("wrapped", [TO.replace(" to ", " to\n"), "from 0.0.0.0..."])
+def test_a_title_that_an_email_wraps_or_a_page_shortens(wrapped: str) -> None:
+    """From lists of netdev, and from the test data of PerfKitBenchmarker."""
+    text = (
+        f"MIGRATED TCP STREAM TEST {wrapped} : demo\nRecv   Send    Send\n"
+        "Socket Socket  Message  Elapsed\nSize   Size    Size     Time     Throughput\n"
+        "bytes  bytes   bytes    secs.    10^6bits/sec\n\n"
+        "131072  16384   1500    10.00    9406.44\n"
+        f"MIGRATED UDP REQUEST/RESPONSE TEST {wrapped} : first burst 4\n"
+        "Throughput,Throughput Units,90th Percentile\nLatency Microseconds\n2217.06,Trans/s,487\n"
+    )
+    stream, answers = read(text.encode(), "x")
+    assert stream.points[0].goodput_bytes_per_s == pytest.approx(9406.44e6 / 8)
+    assert (answers.metric, answers.points[0].messages_per_s) == ("message_rate", 2217.06)
+    assert stream.hosts == answers.hosts == ([] if "..." in wrapped else ["192.0.2.7"])
+
+
 BUSY = """MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to n2 () port 0 AF_INET
 Recv   Send    Send                          Utilization       Service Demand
 Socket Socket  Message  Elapsed              Send     Recv     Send    Recv

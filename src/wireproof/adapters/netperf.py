@@ -15,8 +15,8 @@ from wireproof.model.series import SeriesPoint
 _TITLE = re.compile(
     r"\b(?:MIGRATED )?(?:(TCP|UDP) (STREAM|MAERTS|SENDFILE|REQUEST/RESPONSE)|OMNI(?: [\w|]{1,14})?)"
     r" TEST from "
-    r"(?:\(null\)|[\w.:%-]{0,60})(?: \(\S{0,60}\))? port \d{1,5} AF_INET6? to "
-    r"(?:\(null\)|([\w.:%-]{0,60}))(?: \(([\w.:%-]{0,60})\))?"
+    r"(?:(?:\(null\)|[\w.:%-]{0,60})(?: \(\S{0,60}\))? port \d{1,5} AF_INET6? to "
+    r"(?:\(null\)|([\w.:%-]{0,60}))(?: \(([\w.:%-]{0,60})\))?)?"
 )
 _UNITS = {
     "10^6bits/s": 125_000.0,
@@ -29,6 +29,7 @@ _UNITS = {
 _RATED = (*_UNITS, "Trans/s")
 _BURST = re.compile(r"\bfirst burst ([1-9]\d{0,8})\b")
 _SELECTED = re.compile(r" *([A-Z][A-Z0-9_]{1,60})=(.{0,80})")
+_HAS_NUMBER = re.compile(r"(?:^|,) *-?\d[\d.]{0,30} *(?:,|$)")  # the names of -o may be wrapped
 _MOST_SELECTED = 400
 _RECEIVED = "REMOTE_RECV_THROUGHPUT"
 _NOT_RECEIVED = f"the bytes that the UDP receiver got are not printed ({_RECEIVED})"
@@ -120,7 +121,7 @@ def _selected(page: Page, start: int) -> tuple[dict[str, str], int]:
             return found, index
         if pair is not None:
             found[pair.group(1)] = pair.group(2).strip()
-        elif names:
+        elif names and _HAS_NUMBER.search(line):
             return dict(zip(names, cells, strict=False)), index + 1
         elif "Throughput" in cells:
             names = [cell.upper().replace(" ", "_").removesuffix("_BYTES") for cell in cells]
@@ -212,7 +213,8 @@ def _notes(found: dict[str, str], point: SeriesPoint | None, udp: bool, answers:
 
 def parse(page: Page, start: int) -> Parsed:
     """Parse the test whose title is on line index ``start``."""
-    title = _TITLE.search(page.lines[start])
+    printed = " ".join(page.lines[start : start + 2])  # an e-mail wraps the title
+    title = _TITLE.search(printed)
     if title is None:
         return Parsed([], start + 1)
     protocol, kind, (found, line, after) = _result(page, start, title)
@@ -222,7 +224,7 @@ def parse(page: Page, start: int) -> Parsed:
     point = _of_selected(got, answers, line) if protocol in ("TCP", "UDP") else None
     servers = list(filter(None, title.groups()[2:]))[-1:]
     notes = [*(f"to {one}" for one in servers), *_notes(found, point, udp, answers)]
-    burst = _BURST.search(page.lines[start]) if answers else None
+    burst = _BURST.search(printed) if answers else None
     if burst is not None:
         rate = None if point is None else 1e9 / (point.hrt_ns or 1.0) / 2
         point = point and SeriesPoint(

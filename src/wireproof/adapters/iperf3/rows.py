@@ -65,7 +65,7 @@ class IperfRow:
 
 def row_of(line: str, index: int) -> IperfRow | None:
     """Return a printed row, or None."""
-    match = ROW.search(line)
+    match = ROW.search(line) if "ytes" in line and "/sec" in line else None
     if match is None:
         return None
     stream, direction, start, end, transfer, scale, rate, prefix, kind, tail = match.groups()
@@ -113,7 +113,7 @@ class IperfRun:
 
 
 def _take(run: IperfRun, line: str, index: int) -> None:
-    row = row_of(line, index) if "/sec" in line else None
+    row = row_of(line, index)
     if row is not None:
         _take_row(run, row)
         return
@@ -215,7 +215,7 @@ def collect(page: Page, start: int) -> IperfRun:
     last = len(page.lines) - 1
     for index in range(start, last + 1):
         line = page.lines[index]
-        row = row_of(line, index) if "ytes" in line and "/sec" in line else None
+        row = row_of(line, index)
         if _sums_up_again(run, row) or (index > start and not row and _ends(run, line, index)):
             break
         run.after = index + 1

@@ -3,9 +3,9 @@ time. Pure.
 """
 
 import datetime
+import functools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import msgspec
 
@@ -42,18 +42,11 @@ class HostRole(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     hosts: str = ""
 
 
-class _SiteFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    waiver: list[Waiver] = msgspec.field(default_factory=list)
-    role: list[HostRole] = msgspec.field(default_factory=list)
+class Site(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The contents of a site file."""
 
-
-@dataclass(frozen=True)
-class Site:
-    """The contents of a site file. ``conditions``: the values of roles that are conditions."""
-
-    waivers: Sequence[Waiver] = ()
-    roles: Sequence[HostRole] = ()
-    conditions: Mapping[str, Expression] = field(default_factory=dict)
+    waivers: tuple[Waiver, ...] = msgspec.field(default=(), name="waiver")
+    roles: tuple[HostRole, ...] = msgspec.field(default=(), name="role")
 
 
 NOTHING = Site()
@@ -64,31 +57,29 @@ def site_of(text: str, source: str, known: Iterable[str]) -> Site:
     """Parse a site's TOML file. ``known``: names of all settings. Raise ``BadInput`` with the
     mistake; a waiver needs a reason and an end.
     """
-    file = read_struct(text, source, _SiteFile)
-    names = set(known)
-    for waiver in file.waiver:
+    site, names = read_struct(text, source, Site), set(known)
+    for waiver in site.waivers:
         if waiver.setting not in names:
             raise BadInput(f"{source}: there is no setting {waiver.setting!r} to waive.")
         if not waiver.reason.strip():
             raise BadInput(f"{source}: the waiver of {waiver.setting} gives no reason.")
-    conditions: dict[str, Expression] = {}
-    for role in file.role:
+    for role in site.roles:
         for setting, value in role.values.items():
             if setting not in names:
                 raise BadInput(f"{source}: role {role.name}: there is no setting {setting!r}.")
-            if re.search(r"\bvalue\b", str(value)):
-                conditions[str(value)] = _condition(str(value), f"{source}: role {role.name}")
-    return Site(file.waiver, file.role, conditions)
+            try:
+                condition = _condition(_text(value))
+            except BadInput as error:
+                raise BadInput(f"{source}: role {role.name}: {value!r}: {error}") from error
+            if condition is not None and condition.names != {"value"}:
+                raise BadInput(f"{source}: role {role.name}: {value!r} may use only `value`.")
+    return site
 
 
-def _condition(text: str, place: str) -> Expression:
-    try:
-        condition = parse(text)
-    except BadInput as error:
-        raise BadInput(f"{place}: {text!r}: {error}") from error
-    if condition.names != {"value"}:
-        raise BadInput(f"{place}: {text!r} may use only `value`.")
-    return condition
+@functools.cache
+def _condition(text: str) -> Expression | None:
+    """Return the condition that a role's value is; None if it is a plain value."""
+    return parse(text) if re.search(r"\bvalue\b", text) else None
 
 
 def decided(
@@ -108,7 +99,7 @@ def decided(
     named = {waiver.setting for waiver in site.waivers}.union(*(role.values for role in site.roles))
     return AuditResults.of(results).changed(
         lambda result: result.id in named,
-        lambda result: _held(_by_role(result, roles, site, entries), waivers, today),
+        lambda result: _held(_by_role(result, roles, entries), waivers, today),
     )
 
 
@@ -135,7 +126,6 @@ def grave_enough(
 def _by_role(
     result: AuditResult,
     roles: Sequence[tuple[HostRole, frozenset[str] | None]],
-    site: Site,
     entries: Mapping[str, ParsedSetting],
 ) -> AuditResult:
     mine = [
@@ -149,18 +139,18 @@ def _by_role(
     if len(wishes) > 1:
         names = " and ".join(role.name for role in mine)
         raise BadInput(f"the roles {names} set different values of {result.id} on {result.host}.")
-    return _judged(result, mine[0], entries[result.id].setting, site)
+    return _judged(result, mine[0], entries[result.id].setting)
 
 
-def _judged(result: AuditResult, role: HostRole, setting: Setting, site: Site) -> AuditResult:
+def _judged(result: AuditResult, role: HostRole, setting: Setting) -> AuditResult:
     wish = role.values[result.id]
     wanted = f"{wish}, by the role {role.name}"
-    if _as_wished(result.seen, wish, setting, site.conditions):
+    if _as_wished(result.seen, wish, setting):
         message = f"{setting.title}: as the site requires"
         return msgspec.structs.replace(
             result, status="pass", wanted=wanted, message=message, fix="", expected_effect=None
         )
-    command = "" if str(wish) in site.conditions else tuned_to(setting, _text(wish))
+    command = "" if _condition(_text(wish)) else tuned_to(setting, _text(wish))
     return msgspec.structs.replace(
         result,
         status="fail",
@@ -173,14 +163,9 @@ def _judged(result: AuditResult, role: HostRole, setting: Setting, site: Site) -
     )
 
 
-def _as_wished(
-    seen: str,
-    wish: str | float | bool,
-    setting: Setting,
-    conditions: Mapping[str, Expression],
-) -> bool:
+def _as_wished(seen: str, wish: str | float | bool, setting: Setting) -> bool:
     value = typed(seen, setting.form)
-    if (condition := conditions.get(str(wish))) is not None:
+    if (condition := _condition(_text(wish))) is not None:
         return condition.holds({"value": value}) is True
     same = not isinstance(value, Unknown) and value == typed(_text(wish), setting.form)
     return same or seen.split() == _text(wish).split()

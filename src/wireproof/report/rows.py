@@ -67,14 +67,21 @@ class ResultTable(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def directed(self) -> tuple[int | None, list[Cell]]:
-        """The message size of the pair picture and its cells between different hosts; None without
-        a size.
+        """The message size of the pair picture, and its cells between different hosts: the size
+        with the most directions, then the largest; None without rows. For several ranks or
+        repetitions, a cell shows the median.
         """
-        return directed_cells(self)
+        by_size = gathered((row.pair.message_bytes, row) for row in self.rows)
+        if not by_size:
+            return None, []
+        size = max(by_size, key=lambda each: (_directions(by_size[each]), each))
+        measured = [row for row in by_size[size] if row.goodput]
+        between = gathered((row.between, row) for row in measured if len(set(row.between)) > 1)
+        return size, [_cell(*ends, rows) for ends, rows in sorted(between.items())]
 
     @property
     def pairs(self) -> int:
-        return len({(row.pair.origin, row.pair.target) for row in self.rows})
+        return _directions(self.rows)
 
 
 class Cell(msgspec.Struct, frozen=True):
@@ -211,35 +218,8 @@ def _concerns(about: Subject, row: ResultRow) -> bool:
     return False
 
 
-def heat_size(rows: Iterable[ResultRow]) -> int | None:
-    """Return the message size of the pair picture: the size with the most directions, then the
-    largest.
-    """
-    covered: dict[int, set[tuple[int, int]]] = {}
-    for row in rows:
-        covered.setdefault(row.pair.message_bytes, set()).add((row.pair.origin, row.pair.target))
-    return max(covered, key=lambda size: (len(covered[size]), size)) if covered else None
-
-
-def directed_cells(table: ResultTable) -> tuple[int | None, list[Cell]]:
-    """Return the size of the pair picture and its cells between different hosts; None without a
-    size.
-    """
-    size = heat_size(table.rows)
-    if size is None:
-        return None, []
-    return size, [cell for cell in heat_cells(table, size) if cell.origin != cell.target]
-
-
-def heat_cells(table: ResultTable, message_bytes: int) -> list[Cell]:
-    """Return one cell per direction at one size. For several ranks or repetitions, the cell shows
-    the median."""
-    found = gathered(
-        (row.between, row)
-        for row in table.rows
-        if row.pair.message_bytes == message_bytes and row.goodput
-    )
-    return [_cell(*between, rows) for between, rows in sorted(found.items())]
+def _directions(rows: Iterable[ResultRow]) -> int:
+    return len({(row.pair.origin, row.pair.target) for row in rows})
 
 
 def _cell(origin: str, target: str, rows: Iterable[ResultRow]) -> Cell:

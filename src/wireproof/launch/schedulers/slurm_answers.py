@@ -18,8 +18,11 @@ _LONGEST = 300
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class JobState:
-    """A job in the queue: Slurm's state and reason, the expected start ("" if unknown), the waiting
-    time so far.
+    """A job: Slurm's state and reason.
+
+    Of a job in the queue also the expected start ("" if unknown) and the waiting time so far; of a
+    job as ``scontrol show job`` shows it the ``hosts`` in Slurm's order, and the ``limit`` as Slurm
+    writes it.
     """
 
     job: str
@@ -27,21 +30,10 @@ class JobState:
     reason: str = ""
     starts: str = ""
     waited_s: float = 0.0
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class JobInfo:
-    """A job as ``scontrol show job`` shows it; ``hosts`` in Slurm's order, ``limit`` as Slurm
-    writes it.
-    """
-
-    job: str
-    state: str
-    reason: str
-    hosts: tuple[str, ...]
-    partition: str
-    limit: str
-    ends_unix_s: float | None
+    hosts: tuple[str, ...] = ()
+    partition: str = ""
+    limit: str = ""
+    ends_unix_s: float | None = None
 
 
 def _plain(text: str) -> str:
@@ -83,7 +75,7 @@ def _moment(text: str) -> float | None:
         return None
 
 
-def parse_job(text: str) -> JobInfo | None:
+def parse_job(text: str) -> JobState | None:
     """Parse the output of ``job_argv``; return the job, None if there is none. An invalid node list
     becomes empty.
     """
@@ -97,7 +89,7 @@ def parse_job(text: str) -> JobInfo | None:
         hosts = parse_hosts(listed) if listed not in ("", "(null)") else ()
     except BadInput:
         hosts = ()
-    return JobInfo(
+    return JobState(
         job=fields["JobId"][:32],
         state=_plain(fields["JobState"]),
         reason=_plain(fields.get("Reason", "")),
@@ -238,7 +230,7 @@ _ENDS = {
 }
 
 
-def why_ended(info: JobInfo) -> str:
+def why_ended(info: JobState) -> str:
     """Return a sentence about a job that no longer runs, "" while it runs or waits.
 
     Inside its batch script, the state of an ending job is COMPLETING, and only Slurm's reason shows

@@ -17,7 +17,6 @@ from wireproof.files.programs import by_path
 from wireproof.launch.engines import find_program, start_guarded
 from wireproof.launch.registry import Allocation, NodeState
 from wireproof.launch.schedulers.slurm_answers import (
-    JobInfo,
     JobState,
     hopeless,
     parse_job,
@@ -160,7 +159,7 @@ class _Held:
         self._stderr.close()
 
 
-def _show(job: str, through: Sequence[str]) -> JobInfo | None:
+def _show(job: str, through: Sequence[str]) -> JobState | None:
     done = _ask(job_argv(job), through)
     return parse_job(done.stdout) if done.returncode == 0 else None
 

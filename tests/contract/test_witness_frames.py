@@ -2,15 +2,12 @@
 model moves.
 """
 
-import subprocess
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from tests.processes import frames_of
 
-from wireproof.instrument.plan_text import write_plan
-from wireproof.launch.engines import find_engine
-from wireproof.model.frames import decode_frame
 from wireproof.model.plan import (
     ModelCounter,
     ModelWorld,
@@ -74,15 +71,7 @@ def run(tree: Path, *, settle_ms: int | None = None, **moved: int) -> list[Frame
         model=ModelWorld(latency_ns=1000, gap_ns_per_byte=0.1),
         model_counters=tuple(counters),
     )
-    done = subprocess.run(
-        [find_engine("nompi"), "run"],
-        input=write_plan(plan).encode(),
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return [decode_frame(line) for line in done.stdout.splitlines()]
+    return frames_of(plan)
 
 
 F = TypeVar("F", Host, PointRecord, Total)

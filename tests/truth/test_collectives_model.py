@@ -5,13 +5,9 @@ interface page.
 from pathlib import Path
 
 import pytest
-from tests.records import made_plan
+from tests.processes import measured
 
-from wireproof.instrument import Recording, measure
-from wireproof.launch.command import prepare, provenance
-from wireproof.model.claim import Claim, HostClaim
-from wireproof.model.plan import ModelWorld, Point, Policy
-from wireproof.model.record import PointRecord
+from wireproof.model.plan import ModelWorld, Point
 
 pytestmark = pytest.mark.engine
 
@@ -25,30 +21,6 @@ RANKS = 6
 def hop(size: int) -> float:
     """One message from rank to rank, ns."""
     return 800 + 2 * 50 + 0.1 * size + (2000 if size > 16384 else 0)
-
-
-def measured(points: list[Point], folder: Path) -> list[PointRecord]:
-    command = prepare("model", None)
-    plan = made_plan(
-        points,
-        *(f"n{rank}" for rank in range(RANKS)),
-        kind="model",
-        seed=3,
-        policy=Policy(point_budget_ms=30, warmup_min_us=50, block_us=200),
-        model=WORLD,
-    )
-    claim = Claim(
-        hosts=[HostClaim(rank=rank, host=f"n{rank}") for rank in range(RANKS)], wire=False
-    )
-    outcome = measure(
-        plan,
-        command,
-        claim=claim,
-        provenance=provenance(command, None),
-        recording=Recording(out=folder),
-    )
-    assert outcome.complete, outcome.ending
-    return sorted(outcome.run.points, key=lambda point: point.id)
 
 
 def test_the_known_answers(tmp_path: Path) -> None:
@@ -73,7 +45,7 @@ def test_the_known_answers(tmp_path: Path) -> None:
         for index, (pattern, size) in enumerate(asked)
         for blocking in (True, False)
     ]
-    found = measured(points, tmp_path / "run")
+    found = measured(points, RANKS, WORLD, tmp_path / "run")
     for point, truth in zip(
         found, [value for value in asked.values() for _ in range(2)], strict=True
     ):
@@ -98,7 +70,7 @@ def test_congestion_of_ports_that_are_not_shared(tmp_path: Path) -> None:
         load=((2, 5),),
         load_bytes=500,
     )
-    (found,) = measured([point], tmp_path / "run")
+    (found,) = measured([point], RANKS, WORLD, tmp_path / "run")
     group = found.group
     assert group is not None
     assert group.members == [0, 3, 1, 4, 2, 5]

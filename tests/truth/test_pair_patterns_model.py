@@ -2,16 +2,12 @@
 model's world.
 """
 
-import subprocess
-
 import msgspec
 import pytest
+from tests.processes import frames_of
 from tests.records import made_plan
-from tests.truth.test_verdict_model import ENGINE
 
 from wireproof.analysis.measured import measure
-from wireproof.instrument.plan_text import write_plan
-from wireproof.model.frames import decode_frame
 from wireproof.model.pattern import FORMS
 from wireproof.model.plan import ModelWorld, Point, Policy
 from wireproof.model.record import PairResult, PointRecord
@@ -53,16 +49,7 @@ def measured(formula: str) -> list[PointRecord]:
         or (pattern != "partitioned" and (form == "latency" or pattern == "persistent"))
     )
     plan = made_plan(points, kind="model", seed=7, model=WORLD, policy=Policy(point_budget_ms=200))
-    done = subprocess.run(
-        [str(ENGINE), "run"],
-        input=write_plan(plan).encode(),
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-500:]
-    frames = [decode_frame(line) for line in done.stdout.splitlines() if line.strip()]
-    return [frame for frame in frames if isinstance(frame, PointRecord)]
+    return [frame for frame in frames_of(plan) if isinstance(frame, PointRecord)]
 
 
 def test_the_truth_is_for_every_newer_pattern_and_form() -> None:

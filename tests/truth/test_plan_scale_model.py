@@ -5,43 +5,15 @@ what many ranks then measure there lies where the simulation says.
 from pathlib import Path
 
 import pytest
-from tests.records import made_plan
+from tests.processes import measured
 
-from wireproof.instrument import Recording, measure
-from wireproof.launch.command import prepare, provenance
-from wireproof.model.claim import Claim, HostClaim
-from wireproof.model.plan import ModelWorld, Point, Policy
-from wireproof.model.record import PointRecord
+from wireproof.model.plan import ModelWorld, Point
 from wireproof.workflow.plan import plan_scale
 
 pytestmark = pytest.mark.engine
 
 WORLD = ModelWorld(latency_ns=1500, gap_ns_per_byte=0.08, overhead_ns=100)
 PAIR_SIZES = (8, 64, 1024, 8192, 65_536, 1 << 20)
-
-
-def measured(points: list[Point], ranks: int, folder: Path) -> list[PointRecord]:
-    command = prepare("model", None)
-    plan = made_plan(
-        points,
-        *(f"n{rank}" for rank in range(ranks)),
-        kind="model",
-        seed=3,
-        policy=Policy(point_budget_ms=30, warmup_min_us=50, block_us=200),
-        model=WORLD,
-    )
-    claim = Claim(
-        hosts=[HostClaim(rank=rank, host=f"n{rank}") for rank in range(ranks)], wire=False
-    )
-    outcome = measure(
-        plan,
-        command,
-        claim=claim,
-        provenance=provenance(command, None),
-        recording=Recording(out=folder),
-    )
-    assert outcome.complete, outcome.ending
-    return sorted(outcome.run.points, key=lambda point: point.id)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +27,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Path:
     points.append(
         Point(id=len(points), pattern="stream", message_bytes=8, pairs=((0, 1),), form="stream")
     )
-    measured(points, 2, folder)
+    measured(points, 2, WORLD, folder)
     return folder
 
 
@@ -80,7 +52,7 @@ def test_what_the_engine_measures_is_what_was_predicted(
         members=tuple(range(ranks)),
         order="natural",
     )
-    group = measured([point], ranks, tmp_path / "many")[0].group
+    group = measured([point], ranks, WORLD, tmp_path / "many")[0].group
     assert group is not None
     assert group.estimate is not None
     found = plan_scale(

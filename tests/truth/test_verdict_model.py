@@ -2,28 +2,16 @@
 within 1 %.
 """
 
-import os
-import subprocess
-from pathlib import Path
-
 import pytest
 from tests.conftest import some_of
+from tests.processes import frames_of
 from tests.records import made_plan
 
 from wireproof.analysis.fit import fit_sizes
 from wireproof.analysis.measured import measure
-from wireproof.instrument.plan_text import write_plan
-from wireproof.model.frames import decode_frame
 from wireproof.model.plan import ModelWorld, Point, Policy
 from wireproof.model.record import PointRecord
 
-ENGINE = (
-    Path(
-        os.environ.get("WIREPROOF_ENGINE_DIR")
-        or Path(__file__).resolve().parents[2] / "build" / "bin"
-    )
-    / "wireproof-engine.nompi"
-)
 SIZES = [0, *(1 << k for k in range(23))]
 
 
@@ -37,17 +25,8 @@ def swept(world: ModelWorld, pattern: str, seed: int) -> dict[int, float]:
     plan = made_plan(
         points, kind="model", seed=seed, model=world, policy=Policy(point_budget_ms=200)
     )
-    done = subprocess.run(
-        [str(ENGINE), "run"],
-        input=write_plan(plan).encode(),
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr.decode("utf-8", "replace")
-    frames = [decode_frame(line) for line in done.stdout.splitlines() if line.strip()]
     found = {}
-    for frame in frames:
+    for frame in frames_of(plan):
         if isinstance(frame, PointRecord):
             number = measure(frame, frame.pairs[0])
             assert number is not None

@@ -2,11 +2,10 @@
 model transport.
 """
 
-import os
-import subprocess
 from pathlib import Path
 
 import msgspec
+from tests.processes import ENGINE, frames_of
 from tests.records import PROVENANCE, made_plan
 from tests.zoo.frames import claim_of
 from tests.zoo.parts import File, Port
@@ -15,8 +14,7 @@ from tests.zoo.scene import CHATTER, Other, Scene, Timeline, acknowledged, seen_
 from tests.zoo.tree import counter_files, lay_out
 
 from wireproof.analysis.catalogue import late_drivers
-from wireproof.instrument.plan_text import write_plan
-from wireproof.model.frames import assemble, decode_frame
+from wireproof.model.frames import assemble
 from wireproof.model.plan import (
     ModelCounter,
     ModelWorld,
@@ -27,17 +25,11 @@ from wireproof.model.plan import (
     Transport,
     WitnessPolicy,
 )
+from wireproof.model.record import Host, Idle
 from wireproof.model.run import Run
 
-__all__ = ["ENGINE", "engine_run", "listed", "plan_of"]
+__all__ = ["engine_run", "listed", "plan_of"]
 
-ENGINE = (
-    Path(
-        os.environ.get("WIREPROOF_ENGINE_DIR")
-        or Path(__file__).resolve().parents[2] / "build" / "bin"
-    )
-    / "wireproof-engine.nompi"
-)
 _POINT_MS = 20
 _IDLE_MS = 60
 _LARGEST = 1 << 20
@@ -183,16 +175,7 @@ def _others(scene: Scene, rank: int, port: Port, file: File) -> float:
 def engine_run(world: Timeline, root: Path) -> Run:
     """Let the engine measure the scene."""
     plan = plan_of(world, root)
-    done = subprocess.run(
-        [str(ENGINE), "run"],
-        input=write_plan(plan).encode(),
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    frames = [decode_frame(line) for line in done.stdout.splitlines() if line.strip()]
-    if done.returncode not in (0, 1):
-        raise RuntimeError(done.stderr.decode("utf-8", "replace")[:500])
+    frames = frames_of(plan, 1)
     claim = msgspec.structs.replace(claim_of(world.scene), played=True)
     provenance = msgspec.structs.replace(PROVENANCE, mpi="model", engine=str(ENGINE))
     return assemble(frames, claim=claim, provenance=provenance)
@@ -203,18 +186,7 @@ def listed(root: Path) -> tuple[list[dict[str, object]], set[str]]:
     counters that it reads there.
     """
     plan = made_plan([], "n1", kind="null", witness=WitnessPolicy(idle_ms=0, root=str(root)))
-    done = subprocess.run(
-        [str(ENGINE), "run"],
-        input=write_plan(plan).encode(),
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
-    frames = [msgspec.json.decode(line) for line in done.stdout.splitlines() if line.strip()]
-    hosts = [frame for frame in frames if frame["frame"] == "host"]
-    if not hosts:
-        raise RuntimeError(
-            done.stdout.decode()[:300] + done.stderr.decode("utf-8", "replace")[:300]
-        )
-    idle = next(frame for frame in frames if frame["frame"] == "idle")
-    return list(hosts[0]["nics"]), set(idle["standing"])
+    frames = frames_of(plan, 1)
+    host = next(frame for frame in frames if isinstance(frame, Host))
+    idle = next(frame for frame in frames if isinstance(frame, Idle))
+    return msgspec.to_builtins(host.nics), set(idle.standing)

@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+pytest.register_assert_rewrite("tests.records")
 
 
 def _engine_folder() -> Path:

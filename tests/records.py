@@ -30,6 +30,11 @@ _TIMED: dict[str, Any] = {
 }
 
 
+def holds(thing: object, **expected: object) -> None:
+    """Assert that the fields of ``thing`` have these values."""
+    assert {name: getattr(thing, name) for name in expected} == expected
+
+
 def opened(**changes: Any) -> Open:
     """The first frame of two ranks."""
     whole: dict[str, Any] = {

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import pytest
 from tests.processes import frames_of
+from tests.records import holds
 
 from wireproof.model.plan import (
     ModelCounter,
@@ -85,12 +86,7 @@ def test_a_port_without_an_interface_is_a_nic(tree: Path) -> None:
     hosts = _of(Host, run(tree))
     assert [host.boot_id for host in hosts] == ["boot-a", "boot-b"]
     (nic,) = hosts[0].nics
-    assert (nic.name, nic.kind, nic.pcie, nic.pci) == (
-        "mlx5_0:1",
-        "infiniband",
-        "gen4x16",
-        "0000:3b:00.0",
-    )
+    holds(nic, name="mlx5_0:1", kind="infiniband", pcie="gen4x16", pci="0000:3b:00.0")
     assert nic.adapter is not None
     assert nic.adapter.node_guid == "b859:9f03:00a0:1234"
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.lab.conftest import HSN, Build, lab_name, leftovers, run, say, topology
 from tests.processes import ran
+from tests.records import holds
 
 from wireproof.lab.cluster import down, open_lab, up
 from wireproof.lab.state import find_labs
@@ -126,12 +127,7 @@ def test_an_idle_link_is_silent_and_its_counters_count(build: Build) -> None:
 
 def test_the_lab_states_its_links(build: Build) -> None:
     link = build(2).expected_link("hsn")
-    assert (link.rate_bits_per_s, link.mtu, link.protocol, link.preamble_counted) == (
-        1e9,
-        1500,
-        "tcp",
-        False,
-    )
+    holds(link, rate_bits_per_s=1e9, mtu=1500, protocol="tcp", preamble_counted=False)
 
 
 def test_status_streams_folder_and_environment_are_the_callers(

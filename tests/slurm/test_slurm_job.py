@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.records import holds
 from tests.slurm.labs import Cluster, drain, gone, undrain
 
 from wireproof.launch.registry import Allocation
@@ -33,12 +34,7 @@ def test_nodes_are_had_and_given_back(here: Cluster) -> None:
     with allocated(
         JobRequest(nodes=3, limit_s=90, partition="normal", through=here.through)
     ) as job:
-        assert (job.scheduler, job.hosts, job.partition, job.owned) == (
-            "slurm",
-            ("n1", "n2", "n3"),
-            "normal",
-            True,
-        )
+        holds(job, scheduler="slurm", hosts=("n1", "n2", "n3"), partition="normal", owned=True)
         assert job.ends_unix_s is not None
         assert 60 < job.ends_unix_s - time.time() <= 125  # whole minutes: 90 s are two
         assert here.queue() == job.job

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.mpi.mpis import EVERY_MPI
+from tests.records import holds
 from tests.slurm.labs import MIB, Cluster, end_job_in, measured, plan_for, request_for
 
 from wireproof.instrument import Outcome
@@ -242,11 +243,7 @@ def test_inside_a_batch_job_the_allocation_is_known(here: Cluster, tmp_path: Pat
         {name: value for name, value in environment.items() if name.startswith("SLURM_")}
     )
     assert found is not None
-    assert (found.scheduler, found.hosts, found.partition) == (
-        "slurm",
-        ("n1", "n2", "n3"),
-        "normal",
-    )
+    holds(found, scheduler="slurm", hosts=("n1", "n2", "n3"), partition="normal")
 
 
 def at_a_point(thread: threading.Thread) -> Callable[[Frame], None]:

@@ -5,7 +5,7 @@ model's world.
 import msgspec
 import pytest
 from tests.processes import frames_of
-from tests.records import made_plan
+from tests.records import holds, made_plan
 
 from wireproof.analysis.measured import measure
 from wireproof.model.pattern import FORMS
@@ -69,9 +69,10 @@ def test_the_closed_form_is_found_by_the_engine_and_from_its_batches(formula: st
     for record in records:
         pair = record.pairs[0]
         assert pair.integrity == "ok"
-        assert (record.threads, record.partitions) == (
-            4 if record.pattern == "threads" else 1,
-            2 if record.pattern == "partitioned" else 1,
+        holds(
+            record,
+            threads=4 if record.pattern == "threads" else 1,
+            partitions=2 if record.pattern == "partitioned" else 1,
         )
         assert record.window_kind == (
             "allocate" if "_and_" in record.pattern or record.pattern == "accumulate" else ""

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.records import holds
 
 from wireproof.adapters import read
 
@@ -28,11 +29,7 @@ MACHINE = (
 
 def test_name_comes_from_the_command() -> None:
     one = read(("$ ./benchmarks/fi_msg_pingpong -p verbs n1\n" + HEAD + PING).encode(), "log")[0]
-    assert (one.benchmark, one.metric, one.traffic) == (
-        "fi_msg_pingpong",
-        "half_round_trip",
-        "pingpong",
-    )
+    holds(one, benchmark="fi_msg_pingpong", metric="half_round_trip", traffic="pingpong")
     assert [point.hrt_ns for point in one.points] == [1500.0, 100000.0]
     assert one.points[0].iterations == 10000
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.records import holds
 
 from wireproof.adapters import read
 
@@ -16,12 +17,13 @@ ROWS = (
 
 def test_golden() -> None:
     one = read((LOGS / "fi_pingpong_psm3_sockets0_hsn0.txt").read_bytes(), "log")[0]
-    assert (one.tool, one.metric, one.traffic, one.complete, one.waits) == (
-        "fi_pingpong",
-        "half_round_trip",
-        "pingpong",
-        True,
-        True,
+    holds(
+        one,
+        tool="fi_pingpong",
+        metric="half_round_trip",
+        traffic="pingpong",
+        complete=True,
+        waits=True,
     )
     assert len(one.points) == 46
     by_size = {point.message_bytes: point for point in one.points}

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.records import holds
 
 from wireproof.adapters import read
 from wireproof.model.series import Series
@@ -21,12 +22,7 @@ def named(name: str, benchmark: str) -> Series:
 def test_pingpong_is_half_a_round_trip() -> None:
     series = named("imb2021-mpi1-pingpong-sendrecv-exchange-tcp10g.out", "PingPong")
     assert (series.tool, series.version, series.processes) == ("imb", "2021.11", 2)
-    assert (series.metric, series.traffic, series.directions, series.waits) == (
-        "half_round_trip",
-        "pingpong",
-        1,
-        True,
-    )
+    holds(series, metric="half_round_trip", traffic="pingpong", directions=1, waits=True)
     assert [point.message_bytes for point in series.points] == [
         0,
         *(1 << power for power in range(21)),
@@ -52,12 +48,7 @@ def test_parallel_transfers_say_what_their_bandwidth_counts(
     benchmark: str, directions: int, messages: int, metric: str
 ) -> None:
     series = named("imb2021-mpi1-pingpong-sendrecv-exchange-tcp10g.out", benchmark)
-    assert (series.traffic, series.directions, series.metric, series.waits) == (
-        "exchange",
-        directions,
-        metric,
-        False,
-    )
+    holds(series, traffic="exchange", directions=directions, metric=metric, waits=False)
     point = series.points[-1]
     assert point.time_ns is not None
     assert point.goodput_bytes_per_s is not None
@@ -76,10 +67,7 @@ def test_a_collective_has_the_mean_and_both_ends() -> None:
     )
     assert two.complete
     assert any("2 more processes" in note for note in two.notes)
-    assert (barrier.points[0].message_bytes, barrier.points[0].time_ns) == (
-        0,
-        pytest.approx(3_999_800),
-    )
+    holds(barrier.points[0], message_bytes=0, time_ns=pytest.approx(3_999_800))
 
 
 def test_a_time_out_row_makes_the_table_incomplete() -> None:
@@ -107,12 +95,7 @@ def test_uniband_and_biband_sum_over_pairs() -> None:
 
 def test_p2p_counts_both_ways_of_a_ping_pong_over_its_round_trip() -> None:
     series = log("imb2021-p2p-pingpong-tcp1g.out")[0]
-    assert (series.metric, series.traffic, series.directions, series.pairs) == (
-        "half_round_trip",
-        "pingpong",
-        1,
-        1,
-    )
+    holds(series, metric="half_round_trip", traffic="pingpong", directions=1, pairs=1)
     point = series.points[-3]
     assert point.hrt_ns is not None
     assert point.goodput_bytes_per_s is not None
@@ -125,10 +108,7 @@ def test_p2p_counts_both_ways_of_a_ping_pong_over_its_round_trip() -> None:
 def test_p2p_with_four_processes() -> None:
     found = {series.benchmark: series for series in log("imb2021-p2p-all-shm.out")}
     assert (found["PingPong"].pairs, found["PingPong"].traffic) == (2, "pingpong")
-    assert (found["PingPing"].directions, found["PingPing"].metric) == (
-        2,
-        "bidirectional_bandwidth",
-    )
+    holds(found["PingPing"], directions=2, metric="bidirectional_bandwidth")
     assert (found["SendRecv_Replace"].traffic, found["SendRecv_Replace"].pairs) == ("ring", 4)
     assert {found[name].traffic for name in ("Unirandom", "Corandom", "Stencil2D (2 x 2)")} == {
         "other"
@@ -138,12 +118,7 @@ def test_p2p_with_four_processes() -> None:
 
 def test_one_sided_modes_are_told_apart() -> None:
     each, together, get_each, get_together = log("imb2021-rma-put-tcp10g.out")
-    assert (each.benchmark, each.traffic, each.metric, each.waits) == (
-        "Unidir_put",
-        "put",
-        "latency",
-        True,
-    )
+    holds(each, benchmark="Unidir_put", traffic="put", metric="latency", waits=True)
     assert (together.metric, together.waits) == ("bandwidth", False)
     assert (get_each.traffic, get_together.traffic) == ("exchange", "exchange")
     assert "mode AGGREGATE" in together.notes
@@ -178,11 +153,7 @@ def test_overlap_is_kept() -> None:
 
 def test_groups_that_run_at_once_are_series_of_their_own() -> None:
     first, second, *rest = log("imb2021-mpi1-multi1-shm.out")
-    assert (first.benchmark, first.processes, first.metric) == (
-        "Multi-PingPong",
-        2,
-        "half_round_trip",
-    )
+    holds(first, benchmark="Multi-PingPong", processes=2, metric="half_round_trip")
     assert "group 0 of 2" in first.notes[0]
     assert "group 1 of 2" in second.notes[0]
     assert [point.hrt_ns for point in first.points[-2:]] == pytest.approx([3170, 3760])

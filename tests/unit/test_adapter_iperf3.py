@@ -5,6 +5,7 @@ cut.
 import re
 
 import pytest
+from tests.records import holds
 from tests.unit.external_tables import golden, one, rate
 
 from wireproof.adapters import read
@@ -24,12 +25,7 @@ SUMMARY = (
 
 def test_text_gives_what_arrived() -> None:
     (series,) = golden("iperf3_plain_loopback.txt")
-    assert (series.tool, series.benchmark, series.metric, series.traffic) == (
-        "iperf3",
-        "tcp",
-        "bandwidth",
-        "stream",
-    )
+    holds(series, tool="iperf3", benchmark="tcp", metric="bandwidth", traffic="stream")
     assert rate(series) == pytest.approx(19.9e9 / 8)
     point = series.points[0]
     assert point.goodput_step == pytest.approx(0.1e9 / 8)
@@ -56,11 +52,7 @@ def test_parallel_streams_are_read_from_their_sum() -> None:
 
 def test_both_directions_are_added() -> None:
     (series,) = golden("iperf3_bidir_loopback.txt")
-    assert (series.metric, series.directions, series.traffic) == (
-        "bidirectional_bandwidth",
-        2,
-        "exchange",
-    )
+    holds(series, metric="bidirectional_bandwidth", directions=2, traffic="exchange")
     assert rate(series) == pytest.approx((2.32e9 + 22.7e9) / 8)
     assert series.points[0].values["forward_bytes_per_s"] == pytest.approx(2.32e9 / 8)
 

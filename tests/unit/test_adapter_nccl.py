@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.records import holds
 
 from wireproof.adapters import read
 from wireproof.model.errors import BadInput
@@ -61,13 +62,7 @@ def test_both_places() -> None:
         "all_reduce_perf out-of-place",
         "all_reduce_perf in-place",
     )
-    assert (out.processes, out.hosts, out.complete, out.metric, out.traffic) == (
-        4,
-        ["a", "b"],
-        True,
-        "time",
-        "collective",
-    )
+    holds(out, processes=4, hosts=["a", "b"], complete=True, metric="time", traffic="collective")
     first = out.points[0]
     assert first.message_bytes == SIZES[0]
     assert first.time_ns == pytest.approx((100 + SIZES[0] / 2e4) * 1e3, rel=1e-3)
@@ -213,12 +208,7 @@ def test_document(indent: int | None) -> None:
     text = "# Writing JSON output\n" + json.dumps(document("a", "a", "b", "b"), indent=indent)
     out, inside = read(text.encode(), "log")
     (printed, _) = read(log("a", "a", "b", "b").encode(), "log")
-    assert (out.benchmark, out.processes, out.hosts, out.complete) == (
-        printed.benchmark,
-        4,
-        ["a", "b"],
-        True,
-    )
+    holds(out, benchmark=printed.benchmark, processes=4, hosts=["a", "b"], complete=True)
     first = 2 if indent is None else 3
     assert [(point.message_bytes, point.iterations, point.line) for point in out.points] == [
         (size, 20, first) for size in SIZES

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.records import holds
 from tests.unit.external_tables import codes
 
 from wireproof.adapters import read
@@ -200,11 +201,7 @@ def test_an_unknown_unit_and_two_sizes_are_not_guessed() -> None:
 def test_what_rc_pingpong_prints() -> None:
     data = (LOGS / "made_ibv_rc_pingpong.txt").read_bytes()
     (one,) = read(data, "x")
-    assert (one.benchmark, one.protocol, one.hosts) == (
-        "ibv_rc_pingpong",
-        "rdma",
-        ["LID 0x0003", "LID 0x0007"],
-    )
+    holds(one, benchmark="ibv_rc_pingpong", protocol="rdma", hosts=["LID 0x0003", "LID 0x0007"])
     (point,) = one.points
     assert (point.message_bytes, point.hrt_ns, point.iterations) == (65536, 7350, 1000)
     same = data.replace(b"LID 0x0007", b"LID 0x0003")

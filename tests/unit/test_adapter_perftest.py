@@ -1,6 +1,7 @@
 """The perftest adapter: real logs, the forms of its versions, and logs that are cut."""
 
 import pytest
+from tests.records import holds
 from tests.unit.external_tables import LOGS, one
 
 from wireproof.adapters import read
@@ -47,21 +48,13 @@ LAT = (
 def test_real_logs() -> None:
     bandwidth, latency, verbs = read((LOGS / "softroce_tcg_tap_client.log").read_bytes(), "x")
     assert (verbs.tool, verbs.points[0].message_bytes) == ("ibv_pingpong", 4096)
-    assert (bandwidth.tool, bandwidth.benchmark, bandwidth.metric) == (
-        "perftest",
-        "ib_write_bw",
-        "bandwidth",
-    )
+    holds(bandwidth, tool="perftest", benchmark="ib_write_bw", metric="bandwidth")
     assert (bandwidth.traffic, bandwidth.protocol, bandwidth.window) == ("put", "rdma", 100)
     (point,) = bandwidth.points
     assert point.goodput_bytes_per_s == pytest.approx(29.94 * MIB)
     assert point.messages_per_s == pytest.approx(479)
     assert (point.message_bytes, point.iterations, point.line) == (65536, 100, 46)
-    assert (latency.benchmark, latency.metric, latency.waits) == (
-        "ib_write_lat",
-        "half_round_trip",
-        True,
-    )
+    holds(latency, benchmark="ib_write_lat", metric="half_round_trip", waits=True)
     assert latency.points[0].hrt_ns == pytest.approx(250140)
     assert latency.points[0].percentiles["p99"] == pytest.approx(2274520)
     assert bandwidth.complete
@@ -236,11 +229,7 @@ def test_port_counters_are_kept() -> None:
 def test_only_the_table_was_pasted() -> None:
     text = "$ ib_send_lat -a node7\n" + LAT + "\n 2 1000 0.90 3.00 0.95 0.97 0.02 1.10 3.00\n"
     series = one(text.encode())
-    assert (series.benchmark, series.metric, series.complete) == (
-        "ib_send_lat",
-        "half_round_trip",
-        True,
-    )
+    holds(series, benchmark="ib_send_lat", metric="half_round_trip", complete=True)
     bare = one((LAT + "\n 2 1000 0.90 3.00 0.95 0.97 0.02 1.10 3.00\n").encode())
     assert (bare.benchmark, bare.metric, bare.traffic) == ("perftest", "latency", "other")
 

@@ -1,17 +1,13 @@
 """The qperf adapter: real outputs, units, sweeps, and logs that are cut."""
 
 import pytest
+from tests.records import holds
 from tests.unit.external_tables import golden, one
 
 
 def test_real_log() -> None:
     band, tcp, udp = golden("qperf_n1-fab.txt")
-    assert (band.tool, band.benchmark, band.metric, band.protocol) == (
-        "qperf",
-        "tcp_bw",
-        "bandwidth",
-        "tcp",
-    )
+    holds(band, tool="qperf", benchmark="tcp_bw", metric="bandwidth", protocol="tcp")
     assert band.points[0].goodput_bytes_per_s == pytest.approx(1.23e9)
     assert band.points[0].goodput_step == pytest.approx(1e7)
     assert band.points[0].messages_per_s == pytest.approx(18800)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.records import holds
 
 from wireproof.adapters import read
 from wireproof.model.series import Series
@@ -23,17 +24,8 @@ def one(text: str) -> Series:
 
 def test_ping_pong() -> None:
     series = golden("sockperf_pingpong_loopback.txt")
-    assert (series.tool, series.version, series.metric) == (
-        "sockperf",
-        "3.7-no.git",
-        "half_round_trip",
-    )
-    assert (series.protocol, series.traffic, series.waits, series.complete) == (
-        "udp",
-        "pingpong",
-        True,
-        True,
-    )
+    holds(series, tool="sockperf", version="3.7-no.git", metric="half_round_trip")
+    holds(series, protocol="udp", traffic="pingpong", waits=True, complete=True)
     (point,) = series.points
     assert point.hrt_ns == pytest.approx(36930)
     assert point.time_step_ns == pytest.approx(1)

@@ -1,6 +1,7 @@
 """ucc_perftest's tables, with and without bandwidth; a barrier has no size."""
 
 import pytest
+from tests.records import holds
 from tests.unit.external_tables import GOLDEN, codes
 
 from wireproof.adapters import read
@@ -16,10 +17,11 @@ def test_a_table_and_a_barrier() -> None:
     assert [one.benchmark for one in (reduced, barrier)] == ["allreduce", "barrier"]
     first = reduced.points[0]
     assert first.message_bytes == 512
-    assert (first.time_ns, first.time_min_ns, first.time_max_ns) == (
-        pytest.approx(6220),
-        pytest.approx(5850, rel=0.01),
-        pytest.approx(6660, rel=0.01),
+    holds(
+        first,
+        time_ns=pytest.approx(6220),
+        time_min_ns=pytest.approx(5850, rel=0.01),
+        time_max_ns=pytest.approx(6660, rel=0.01),
     )
     assert reduced.points[-1].values["bus_bytes_per_s"] == pytest.approx(6.22e9, rel=0.01)
     assert [(point.message_bytes, point.time_ns) for point in barrier.points] == [(0, 3210)]

@@ -5,6 +5,7 @@ directions.
 from pathlib import Path
 
 import pytest
+from tests.records import holds
 
 from wireproof.adapters import read
 
@@ -50,12 +51,13 @@ TAG_LATENCY = "$ ucx_perftest n1 -t tag_lat -s 8\n" + table(
 
 def test_only_the_final_line_counts() -> None:
     one = read(TAG_LATENCY.encode(), "log")[0]
-    assert (one.benchmark, one.metric, one.traffic, one.waits, one.complete) == (
-        "tag_lat",
-        "half_round_trip",
-        "pingpong",
-        True,
-        True,
+    holds(
+        one,
+        benchmark="tag_lat",
+        metric="half_round_trip",
+        traffic="pingpong",
+        waits=True,
+        complete=True,
     )
     assert [(p.message_bytes, p.hrt_ns, p.iterations) for p in one.points] == [(8, 1750.0, 1000000)]
     assert one.points[0].goodput_bytes_per_s == pytest.approx(8 / 1.75e-6, rel=1e-2)
@@ -68,12 +70,7 @@ def test_stream_with_threads_and_groups_of_digits() -> None:
         f"{'Final:    ':10}{'1,000,000':>18} {42.0:29.3f} {23809.52:22.2f} {'23,810':>24}\n",
     )
     one = read(text.encode(), "log")[0]
-    assert (one.metric, one.traffic, one.protocol, one.window) == (
-        "bandwidth",
-        "stream",
-        "rdma",
-        32,
-    )
+    holds(one, metric="bandwidth", traffic="stream", protocol="rdma", window=32)
     assert [(p.message_bytes, p.time_ns, p.iterations) for p in one.points] == [
         (MIB, 42000.0, 1000000)
     ]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.records import holds
 from tests.synthetic import World, run_of
 
 from wireproof.lab import commands
@@ -94,12 +95,7 @@ def test_the_file_of_a_lab_is_toml() -> None:
         + NETWORK
     )
     topology = parse_topology(text)
-    assert (topology.serialises, topology.latency, topology.loss, topology.seed) == (
-        True,
-        "50us",
-        "0.1%",
-        3,
-    )
+    holds(topology, serialises=True, latency="50us", loss="0.1%", seed=3)
     assert not parse_topology("nodes = 2\n" + NETWORK).serialises
 
 

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.records import holds
 
 from wireproof.locate.confirm import conclude
 from wireproof.locate.samples import Samples
@@ -195,12 +196,7 @@ def test_confirmed_and_cleared(bad_world: World) -> None:
     screened = screen(bad_world.measure(rounds(8)))
     again = [[(3, one)] for one in (0, 5, 7)] * 5
     (blame,) = conclude(screened, bad_world.measure(again, alone=True)).blames
-    assert (blame.kind, blame.subject, blame.direction, blame.stage) == (
-        "port",
-        "n3",
-        "tx",
-        "confirmed",
-    )
+    holds(blame, kind="port", subject="n3", direction="tx", stage="confirmed")
     assert blame.low < 0.2 < blame.high
     assert "slower to n5" in " ".join(blame.evidence)
     healthy = World(nodes=8, seed=9, tail_share=0.0).measure(again, alone=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import msgspec
 import pytest
-from tests.records import PROVENANCE, estimate, opened, pair_result, point_record
+from tests.records import PROVENANCE, estimate, holds, opened, pair_result, point_record
 
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.errors import BadInput, CouldNotMeasure
@@ -252,9 +252,8 @@ def test_the_stored_document_of_schema_1_is_still_read(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_bytes(STORED.read_bytes())
     assert json.loads(STORED.read_bytes())["schema"] == 1
     stored = load_document(tmp_path)
-    assert (stored.ended, stored.missing) == (
-        "rank-lost",
-        {1: Missing("rank-lost", "a rank was ended by SIGKILL")},
+    holds(
+        stored, ended="rank-lost", missing={1: Missing("rank-lost", "a rank was ended by SIGKILL")}
     )
     assert [point.id for point in stored.plan.points] == [0, 1]
     assert stored.claim.hosts[0].nic == "hsn0"

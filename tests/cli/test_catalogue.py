@@ -51,7 +51,6 @@ def refused(folder: Path) -> str:
 def test_each_kind_of_row_is_added_by_one_file() -> None:
     use_catalogue(EXAMPLES)
     family = by_driver("exfab_core")
-    assert family is not None
     assert family.name == "Example Fabrics Ex100 (nic.toml)"
     link = link_from_name("ex100")
     assert (link.kind, link.rate_bits_per_s) == ("exfab100", 1e11)
@@ -74,7 +73,6 @@ def test_a_rule_of_the_site_is_found_named_and_mended() -> None:
 def test_the_other_kinds_are_added_too(tmp_path: Path) -> None:
     use_catalogue(made(tmp_path, PAUSES + MODULE))
     family = pauses_of("exfab_core")
-    assert family is not None
     assert family.name == "Ex (x.toml)"
     line = "options exfab queus=3\n"
     assert [each.code for each in lint_text(line, "/etc/modprobe.d/x.conf")] == [

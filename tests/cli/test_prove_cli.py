@@ -154,7 +154,6 @@ def test_however_it_ends_nothing_is_left(number: signal.Signals) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "wireproof", *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    assert process.stderr is not None
     while b"up" not in process.stderr.readline():
         assert process.poll() is None
     assert left(f"--interval-ms\0{interval}")
@@ -174,7 +173,6 @@ def test_an_interrupted_command_is_one_sentence_and_no_judgement() -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert process.stdout is not None
     assert process.stdout.readline() == "up\n"
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)

@@ -203,7 +203,6 @@ def main(words: list[str]) -> int:
     names = some or [*adapter_names(), *TARGETS]
     if chosen.only_input is not None:
         target = TARGETS.get(names[0]) or _parser(names[0])
-        assert target is not None
         data = target.make(random.Random(f"{chosen.seed}:{names[0]}:{chosen.only_input}"))
         sys.stdout.buffer.write(data)
         signal.signal(signal.SIGPROF, _alarm)

@@ -135,7 +135,6 @@ def stream_rate(
         text=True,
     )
     try:
-        assert serve.stdout is not None
         port = serve.stdout.readline().strip()
         say(lab, sender, sys.executable, str(STREAM), "send", address, port, str(size))
         return float(serve.stdout.readline())

@@ -60,7 +60,6 @@ def creator(name: str, moment: str, wire: str = "token-bucket") -> subprocess.Po
         text=True,
         env=environment,
     )
-    assert child.stdout is not None
     assert child.stdout.readline() == "ready\n"
     return child
 
@@ -96,8 +95,6 @@ def test_a_lab_that_is_not_tied_stays_and_is_found_again(
 def test_a_killed_supervisor_takes_everything_with_it(build: Build) -> None:
     lab = build(3)
     state = read_state(lab.folder)
-    assert state is not None
-    assert state.supervisor is not None
     waiting = subprocess.Popen(
         lab.exec_argv("n1", ["sleep", "60"]), stderr=subprocess.PIPE, text=True
     )
@@ -105,7 +102,6 @@ def test_a_killed_supervisor_takes_everything_with_it(build: Build) -> None:
     os.kill(state.supervisor.pid, signal.SIGKILL)
     assert wait_until(lambda: list(find_holders(lab.folder)) == [])
     assert waiting.wait(10) == 125
-    assert waiting.stderr is not None
     assert "the lab went away" in waiting.stderr.read()
     waiting.stderr.close()
     assert lab.status().state == "crashed"
@@ -121,7 +117,6 @@ def test_a_killed_supervisor_takes_everything_with_it(build: Build) -> None:
 def test_a_node_is_called_dead_before_the_supervisor_has_noticed(build: Build) -> None:
     lab = build(6)
     state = read_state(lab.folder)
-    assert state is not None
     for name in ("n2", "n3", "n4", "n5", "n6"):
         os.kill(state.nodes[name].pid, signal.SIGKILL)
         assert wait_until(lambda node=state.nodes[name]: not is_alive(node))
@@ -133,7 +128,6 @@ def test_a_node_is_called_dead_before_the_supervisor_has_noticed(build: Build) -
 def test_a_killed_node_is_named_and_the_others_go_on(build: Build) -> None:
     lab = build(3)
     state = read_state(lab.folder)
-    assert state is not None
     os.kill(state.nodes["n2"].pid, signal.SIGKILL)
     assert wait_until(lambda: lab.status().state == "degraded")
     assert [node.name for node in lab.status().nodes if not node.alive] == ["n2"]
@@ -209,7 +203,6 @@ def test_signals_reach_the_command(build: Build) -> None:
     caller = subprocess.Popen(
         lab.exec_argv("n1", ["sh", "-c", script]), stdout=subprocess.PIPE, text=True
     )
-    assert caller.stdout is not None
     assert caller.stdout.readline() == "ready\n"
     caller.terminate()
     assert caller.communicate(timeout=120)[0] == "caught\n"

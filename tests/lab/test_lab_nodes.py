@@ -106,7 +106,6 @@ def test_eight_nodes_reach_each_other(build: Build) -> None:
         waiting = subprocess.Popen(
             lab.exec_argv("n1", [sys.executable, "-c", server]), stdout=subprocess.PIPE
         )
-        assert waiting.stdout is not None
         waiting.stdout.readline()
         assert say(lab, node, sys.executable, "-c", client) == "hello"
         waiting.communicate(timeout=120)

@@ -86,7 +86,6 @@ def echo(
     if not servers:
         argv = lab.exec_argv("n2", [sys.executable, "-c", ECHO, "serve", address, ""])
         servers.append(subprocess.Popen(argv, stdout=subprocess.PIPE, text=True))
-        assert servers[0].stdout is not None
         servers[0].stdout.readline()
     words = ["ask", "", address, str(count), str(size), str(patience_s)]
     return [float(word) for word in say(lab, "n1", sys.executable, "-c", ECHO, *words).split()]
@@ -216,7 +215,6 @@ def test_neighbour_discovery_of_ipv6_works(build: Build) -> None:
     client = "import socket; socket.create_connection(('fd00::2', 7), 10); print('hello')"
     argv = lab.exec_argv("n2", [sys.executable, "-c", f"{server}; s.accept()"])
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as waiting:
-        assert waiting.stdout is not None
         waiting.stdout.readline()
         assert say(lab, "n1", sys.executable, "-c", client) == "hello"
 
@@ -257,8 +255,6 @@ def test_a_device_that_somebody_deletes_costs_the_others_nothing(build: Build) -
 def wire_process(lab: Lab) -> int:
     """PID of the store-and-forward wire."""
     state = read_state(lab.folder)
-    assert state is not None
-    assert state.wire is not None
     return state.wire.pid
 
 

@@ -68,7 +68,6 @@ def stubborn_job(guard: Guard, tmp_path: Path, **more: object) -> subprocess.Pop
     """A job that ignores SIGTERM, with a daemon of its own session that does too."""
     script = (DAEMON + STUBBORN).format(tmp_path / "x")
     process = guard("sh", "-c", script, **more)
-    assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     while (
         not (tmp_path / "x.daemon").exists()
@@ -152,7 +151,6 @@ def test_a_killed_parent_ends_the_job(node_program: Path, tmp_path: Path) -> Non
         stdout=subprocess.PIPE,
         text=True,
     )
-    assert parent.stdout is not None
     assert parent.stdout.readline() == "ready\n"
     time.sleep(0.1)
     parent.kill()
@@ -204,7 +202,6 @@ def test_the_guard_reaches_into_lab_nodes(build: Build, guard: Guard, tmp_path: 
     lab = build(2)
     script = "(setsid sleep 67 &) ; echo ready; sleep 68"
     process = guard(*lab.exec_argv("n1", ["sh", "-c", script]))
-    assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     process.terminate()
     process.communicate(timeout=120)
@@ -213,8 +210,6 @@ def test_the_guard_reaches_into_lab_nodes(build: Build, guard: Guard, tmp_path: 
 
 def test_the_closed_standard_input_ends_the_job_that_it_controls(guard: Guard) -> None:
     with guard("sh", "-c", "cat; echo read; sleep 60", options=("--control-stdin",)) as process:
-        assert process.stdout is not None
-        assert process.stdin is not None
         # the job's own input is empty, the control pipe is not
         assert process.stdout.readline() == "read\n"
         assert process.poll() is None

@@ -53,7 +53,6 @@ def test_a_command_and_a_job_are_watched(build: Build) -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert watching.stderr is not None
     while "watching 2 hosts" not in watching.stderr.readline():
         assert watching.poll() is None
     time.sleep(0.5)

@@ -34,7 +34,6 @@ def test_both_witnesses_agree_on_two_rails(
     proved = measured(build, "n1,n2 -ppn 1", PSM3_MULTIRAIL="1")
     assert proved.exit_status == 0, proved.output
     found = proved.statistics
-    assert found is not None
     assert (found.proof, found.verdict, found.ranks) == ("on-wire", "pass", 2)
     sent = {nic.name: nic.sent_bytes for nic in found.hosts[0].nics}
     assert sent["eth0"] == pytest.approx(sent["hsn0"], rel=0.01)
@@ -49,7 +48,6 @@ def test_shared_memory_is_what_the_library_says(
     monkeypatch.chdir(tmp_path)
     proved = measured(build, "n1 -ppn 2", PSM3_NIC="hsn0")
     found = proved.statistics
-    assert found is not None
     assert (found.proof, found.verdict) == ("off-wire", "fail")
     assert proved.verdict == "fail"
     assert [one.code for one in found.findings] == ["psm-shared-memory"]

@@ -127,7 +127,6 @@ def test_what_stands_while_it_is_measured_is_told_and_taken_back(build: Build) -
     assert standing_on(target) == Standing(hosts=list(lab.nodes), lab=lab.name)
     done = apply(plan(specification(lab, "tcp-sack=0"), LoggingReporter(), {}), target)
     found = standing_on(target)
-    assert found is not None
     (one,) = found.sets
     assert (one.id, one.state, one.hosts) == (done.id, "armed", list(lab.nodes))
     assert one.changes == ["tcp-sack: 1 -> 0"]

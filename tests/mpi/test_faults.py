@@ -157,7 +157,6 @@ def test_a_killed_recorder_leaves_no_process_and_readable_points(
     with subprocess.Popen(
         argv, env=around, cwd=ROOT, stdout=subprocess.PIPE, text=True
     ) as recorder:
-        assert recorder.stdout is not None
         seen = [recorder.stdout.readline() for _ in range(2)]
         assert seen == ["point\n", "point\n"]
         assert marked(mark)

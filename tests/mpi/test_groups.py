@@ -35,13 +35,11 @@ def test_every_group_pattern_is_measured_and_its_bytes_are_counted(
     assert len(outcome.run.points) == len(EVERY_GROUP)
     for asked, point in zip(points(), sorted(outcome.run.points, key=lambda p: p.id), strict=True):
         group = point.group
-        assert group is not None
         assert point.pairs == []
         assert (point.pattern, tuple(group.members)) == (asked.pattern, asked.members)
         assert point.order == (asked.order if asked.pattern == "ring" else "")
         assert group.status == "ok"
         assert group.integrity == "ok"
-        assert group.estimate is not None
         assert group.estimate.median_ns > 0
         assert sum(group.block_batches) == len(group.batch_ns)
         assert all(ns > 0 for ns in group.member_ns)
@@ -62,7 +60,6 @@ def test_hpcc_rings(name: str, tmp_path: Path) -> None:
     assert outcome.complete, outcome.ending
     for point, count in zip(outcome.run.points, (8, 30 * 8), strict=True):
         group = point.group
-        assert group is not None
         assert len(group.batch_ns) == count
         assert group.formula_value_ns is not None
         # The minimum over the repetitions is no more than half of any turn that was kept.

@@ -232,7 +232,6 @@ def test_a_counter_of_32_bits_loses_no_byte_in_one_wrap(before: int, moved: int)
 @given(st.floats(100.0, 1e6), st.floats(0.01, 100.0))
 def test_a_line_is_recovered_exactly(start: float, gap: float) -> None:
     found = fit_sizes({s: start + gap * s for s in (0, 8, 64, 512, 4096, 32768, 262144)})
-    assert found is not None
     assert found.start_ns == pytest.approx(start, rel=1e-6)
     assert found.gap_ns_per_byte == pytest.approx(gap, rel=1e-6)
     assert found.eager_limit_bytes is None

@@ -82,7 +82,6 @@ def test_the_journal_comes_first(tmp_path: Path) -> None:
         with subprocess.Popen(
             host.argv("apply"), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
         ) as program:
-            assert program.stdin is not None
             program.stdin.write(text.encode())
             program.stdin.close()
             journal = host.state / "one/journal"

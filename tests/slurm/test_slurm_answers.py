@@ -87,7 +87,6 @@ def test_states_of_a_job() -> None:
     )
     assert parse_queue("RUNNING|None|N/A\n", "5") == JobState(job="5", state="RUNNING")
     odd = parse_queue("PENDING|ReqNodeNotAvail, UnavailableNodes:n[1|2]|N/A", "5")
-    assert odd is not None
     assert odd.reason == "ReqNodeNotAvail, UnavailableNodes:n[1|2]"
     for nothing in ("", "slurm_load_jobs error: Invalid job id specified", "\x00\xff|", "a|b|c"):
         assert parse_queue(nothing, "5") is None
@@ -113,7 +112,6 @@ SHOWN = (
 
 def test_a_job_as_scontrol_shows_it() -> None:
     info = parse_job(SHOWN.format(state="RUNNING", nodes="n[1-2],n7"))
-    assert info is not None
     assert (info.hosts, info.partition, info.limit) == (("n1", "n2", "n7"), "normal", "01:00:00")
     assert info.ends_unix_s is not None
     assert why_ended(info) == ""
@@ -124,7 +122,6 @@ def test_a_job_as_scontrol_shows_it() -> None:
         == "job 6 was ended at its time limit of 01:00:00: give more time, or measure less."
     )
     hostile = parse_job(SHOWN.format(state="RUNNING", nodes="n[0-999999999]"))
-    assert hostile is not None
     assert hostile.hosts == ()
     assert parse_job("slurm_load_jobs error: Invalid job id specified\n") is None
     assert parse_job("\x00" * 100) is None

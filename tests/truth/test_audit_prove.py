@@ -74,7 +74,6 @@ def both(name: str, tx: int, rx: int) -> dict[str, int]:
 def test_t5_other_traffic_does_not_make_a_shared_memory_log_on_wire(log, factor):
     series = read((LOGS / log).read_bytes(), log)
     claims = printed(series, visible_s=0.25)
-    assert claims is not None
     moved = int(claims.least_bytes * factor)
     seconds = max(1.0, moved / 110e6)
     first, second = both("net/eth0", moved, 10**6), both("net/eth0", 10**6, moved)
@@ -122,7 +121,6 @@ def test_a_pegged_infiniband_port_is_unproven():
         assert one.before is not None
         assert one.after is not None
         for mark in (one.start, one.before, one.after):
-            assert mark is not None
             mark.counters.update({f"{where}xmit_data": 2**32 - 1, f"{where}rcv_data": 2**32 - 1})
         hosts.append(host_traffic(one))
     claim = Claim(

@@ -122,7 +122,6 @@ def test_both_networks_striped_by_default(mpi: str, honest: Target, tmp_path: Pa
 
 
 def test_one_direction_is_slow(honest: Target, tmp_path: Path) -> None:
-    assert honest.lab is not None
     fault = Fault(node="n2", network="hsn", kind="rate", direction="tx", value="250mbit")
     honest.lab.set_fault(fault)
     try:

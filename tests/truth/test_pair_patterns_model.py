@@ -79,8 +79,6 @@ def test_the_closed_form_is_found_by_the_engine_and_from_its_batches(formula: st
         )
         told = measure(record, pair)
         made = measure(record, _without_estimate(pair))
-        assert told is not None
-        assert made is not None
         # A window of the OSU stream waits for its acknowledgement: that is the formula, not an
         # error.
         if (record.pattern, record.form, formula) != ("persistent", "stream", "osu"):

@@ -29,7 +29,6 @@ def swept(world: ModelWorld, pattern: str, seed: int) -> dict[int, float]:
     for frame in frames_of(plan):
         if isinstance(frame, PointRecord):
             number = measure(frame, frame.pairs[0])
-            assert number is not None
             found[frame.message_bytes] = number.time.median_ns
     assert sorted(found) == sizes
     return found
@@ -60,7 +59,6 @@ def swept(world: ModelWorld, pattern: str, seed: int) -> dict[int, float]:
 )
 def test_latency_gap_and_switch_point_are_recovered(world: ModelWorld, seed: int) -> None:
     found = fit_sizes(swept(world, "pingpong", seed))
-    assert found is not None
     assert found.start_ns == pytest.approx(world.latency_ns + 2 * world.overhead_ns, rel=0.01)
     assert found.gap_ns_per_byte == pytest.approx(world.gap_ns_per_byte, rel=0.01)
     assert found.eager_limit_bytes == (world.eager_limit_bytes or None)

@@ -41,13 +41,11 @@ class Hostile(Machine):
         assert root.is_mount(), self.server.communicate()[1]
 
     def _say(self, message: Mapping[str, Any]) -> None:
-        assert self.server.stdin is not None
         self.server.stdin.write(json.dumps(message) + "\n")
         self.server.stdin.flush()
 
     def order(self, **order: Any) -> int:
         """What the kernel is to do next; how many steps it has counted."""
-        assert self.server.stdout is not None
         self._say(order)
         return int(json.loads(self.server.stdout.readline())["steps"])
 

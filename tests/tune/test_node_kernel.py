@@ -159,7 +159,6 @@ def test_two_at_once(hostile: Build) -> None:
     with subprocess.Popen(
         host.argv("apply"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as first:
-        assert first.stdin is not None
         first.stdin.write(text)
         first.stdin.close()
         wait_until(lambda: host.text(FIRST) == "50\n")
@@ -181,7 +180,6 @@ def test_a_killed_apply_whose_write_hangs(hostile: Build) -> None:
     with subprocess.Popen(
         host.argv("apply"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as first:
-        assert first.stdin is not None
         first.stdin.write(request(LINE, change(f"/{KNOB}", 9)))
         first.stdin.close()
         journal = host.state / "one/journal"

@@ -27,7 +27,6 @@ class Namespace(Machine):
         self.holder = subprocess.Popen(
             ["unshare", "--net", "--mount", "sh", "-c", SETUP], stdout=subprocess.PIPE, text=True
         )
-        assert self.holder.stdout is not None
         assert self.holder.stdout.readline() == "ready\n"
         self.enter = ["nsenter", "--target", str(self.holder.pid), "--net", "--mount"]
 

@@ -79,7 +79,6 @@ def test_an_apply_that_ends_half_way_is_taken_back(
     with subprocess.Popen(
         host.argv("apply"), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
     ) as program:
-        assert program.stdin is not None
         lines = (LINE, change(f"/{slow}", 2))
         program.stdin.write(request(*lines, timeout_s=1).encode())
         program.stdin.close()

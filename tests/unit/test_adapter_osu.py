@@ -110,7 +110,6 @@ def test_a_version_in_parentheses(title: str, name: str) -> None:
 
 def test_program_names_are_known_without_a_title() -> None:
     found = by_name("osu_put_bw")
-    assert found is not None
     assert (found.traffic, found.metric) == ("put", "bandwidth")
     assert by_name("osu_nonsense") is None
 

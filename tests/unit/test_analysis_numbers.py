@@ -119,7 +119,6 @@ def test_quantiles_keep_the_worst() -> None:
 def test_a_round_trip_is_halved_and_rates_come_last() -> None:
     pair = pair_of([2_000.0] * 8, 10)
     found = measure(point_of("pingpong", 1000, pair, "latency"), pair)
-    assert found is not None
     assert (found.unit, found.value) == ("ns", 100.0)
     assert found.goodput_bytes_per_s == pytest.approx(1e10)
     assert found.messages_per_s == pytest.approx(1e7)
@@ -133,7 +132,6 @@ def test_a_stream_gives_goodput_with_its_interval_the_right_way_round(
 ) -> None:
     pair = pair_of([float(v) for v in (90, 95, 100, 100, 100, 100, 105, 110)], 1)
     found = measure(point_of(pattern, 1000, pair, form), pair)
-    assert found is not None
     assert (found.unit, found.value) == ("bytes_per_s", pytest.approx(1e10))
     assert found.low < found.value < found.high
 
@@ -141,7 +139,6 @@ def test_a_stream_gives_goodput_with_its_interval_the_right_way_round(
 def test_a_flushed_put_is_a_time() -> None:
     pair = pair_of([100.0] * 8, 1)
     found = measure(point_of("put", 1000, pair, "latency"), pair)
-    assert found is not None
     assert (found.unit, found.value) == ("ns", 100.0)
 
 
@@ -179,7 +176,6 @@ def test_latency_gap_and_switch_are_recovered_within_one_percent(seed: int) -> N
     times = model_times(latency, gap, limit, rendezvous, SWEEP)
     noisy = {s: t * (1 + 0.002 * rng.standard_normal()) for s, t in times.items()}
     found = fit_sizes(noisy)
-    assert found is not None
     assert found.start_ns == pytest.approx(latency, rel=0.01)
     assert found.gap_ns_per_byte == pytest.approx(gap, rel=0.01)
     assert (found.eager_limit_bytes, found.next_bytes) == (limit, 2 * limit)
@@ -194,7 +190,6 @@ def test_no_switch_is_seen_where_there_is_none(seed: int) -> None:
         for s, t in model_times(9000, 8.4, 0, 0, SWEEP).items()
     }
     found = fit_sizes(times)
-    assert found is not None
     assert found.eager_limit_bytes is None
 
 

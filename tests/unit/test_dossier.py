@@ -84,7 +84,6 @@ def test_it_says_what_it_was_judged_by(copy: Path) -> None:
     assert all(one.source for one in dossier.criteria)
     assert dossier.agreed is not None
     again = read_criteria(copy / "criteria.toml")
-    assert again is not None
     assert again.criteria == AGREED.criteria
     (disclosure,) = json.loads((copy / "disclosure.json").read_bytes())
     assert disclosure["schema"] == "wireproof.disclosure"

@@ -179,5 +179,4 @@ def test_criteria_that_cannot_be_are_refused(tmp_path: Path, text: str, said: st
 
 def test_criteria_of_the_example_are_read() -> None:
     found = read_criteria(Path(__file__).parents[2] / "examples" / "acceptance" / "criteria.toml")
-    assert found is not None
     assert found.criteria != Criteria()

@@ -223,7 +223,6 @@ def test_a_result_without_a_date_is_undecided_in_every_dialect(
 ) -> None:
     folder = stored(tmp_path / "a")
     result = read_result(folder)
-    assert result is not None
     run = result.parts[0].run
     run = msgspec.structs.replace(
         run, provenance=msgspec.structs.replace(run.provenance, started=started)
@@ -238,14 +237,12 @@ def test_a_result_without_a_date_is_undecided_in_every_dialect(
 def test_an_interrupted_result_is_read_and_undecided(tmp_path: Path) -> None:
     folder = stored(tmp_path / "a")
     result = read_result(folder)
-    assert result is not None
     run = msgspec.structs.replace(
         result.parts[0].run, missing={7: Missing("interrupted", "interrupted by the user")}
     )
     part = msgspec.structs.replace(result.parts[0], run=run, verdict="inconclusive")
     write_result(folder, msgspec.structs.replace(result, parts=[part]))
     again = read_result(folder)
-    assert again is not None
     assert again.parts[0].run.missing == run.missing
     assert "does not pass" in asked(folder).reason
 
@@ -262,8 +259,6 @@ def test_a_line_without_a_rate_is_refused(tmp_path: Path) -> None:
 def test_the_evidence_is_as_old_as_its_oldest_part(tmp_path: Path) -> None:
     new = read_result(stored(tmp_path / "new"))
     old = read_result(stored(tmp_path / "old", when=NOW - timedelta(days=2)))
-    assert new is not None
-    assert old is not None
     write_result(tmp_path / "new", msgspec.structs.replace(new, parts=[*new.parts, *old.parts]))
     assert "older than 24 h" in asked(tmp_path / "new").reason
 

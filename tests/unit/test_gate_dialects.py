@@ -77,7 +77,6 @@ def test_metrics_are_read_by_prometheus(found: Gate, parse: object) -> None:
 @pytest.mark.parametrize("found", ALL)
 def test_junit_has_an_error_for_what_is_undecided(found: Gate) -> None:
     suite = ElementTree.fromstring(DIALECTS["junit"].text(found)).find("testsuite")  # noqa: S314
-    assert suite is not None
     cases = suite.findall("testcase")
     assert int(suite.get("tests", "0")) == len(cases) >= 1
     # what the schema of Ant's JUnit task asks for, in its order

@@ -56,7 +56,6 @@ def seen(run: Run, point: PointRecord, share: float = 1.04, loopback: float = 0.
     """``run`` with only this point, whose bytes the claimed port of every host saw, or a ``share``
     of them.
     """
-    assert point.group is not None
     readings = []
     for rank, (sent, got) in enumerate(
         zip(point.group.sent_bytes, point.group.received_bytes, strict=True)

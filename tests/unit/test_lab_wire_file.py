@@ -195,7 +195,6 @@ def test_the_status_is_read_by_position(tmp_path: Path) -> None:
     header = struct.pack("=8s8Q", b"WPWIRE1\n", 1, 4, 100, 2, 1, 9_000_000, 1_000_000, 1)
     (tmp_path / "wire.status").write_bytes(header + struct.pack("=8Q", *range(1, 9)))
     seen = read_wire_status(tmp_path)
-    assert seen is not None
     assert (seen.revision, seen.frames, seen.late, seen.starved, seen.first) == (4, 100, 2, 1, True)
     assert (seen.ports[0].tx_frames, seen.ports[0].tx_lost, seen.ports[0].refused) == (1, 5, 8)
     for damaged in (header[:20], b"OTHER!!\n" + header[8:], header):

@@ -112,7 +112,6 @@ def _port_of(driver: str, kind: str = "ethernet", **more: object) -> Nic:
 def test_each_late_driver_of_the_catalogue_is_waited_for_longer_than_its_slowest_counter():
     for driver, ms in late_drivers():
         family = by_driver(driver)
-        assert family is not None
         slowest = max(row.refresh_ms for row in family.rows)
         assert slowest < ms <= 60_000, driver
         assert settle_ms([_port_of(driver.replace("*", ""))]) >= ms

@@ -37,19 +37,16 @@ def _large(run: Run) -> list[int]:
 
 def test_one_sample_per_stream_at_the_largest_size(run: Run) -> None:
     samples = samples_of(run)
-    assert samples is not None
     assert samples.nodes == ("n1", "n2", "n3", "n4")
     assert len(samples) == 12
     point = run.points[_large(run)[0]]
     estimate = point.pairs[0].estimate
-    assert estimate is not None
     assert samples.value[0] == pytest.approx((1 << 20) / (estimate.median_ns * 1e-9))
     assert np.all(samples.half_width > 0)
 
 
 def test_both_directions_of_the_same_pairs_are_one_round(run: Run) -> None:
     samples = samples_of(run)
-    assert samples is not None
     for number in range(6):
         own = samples.round == number
         assert np.sum(own) == 2
@@ -58,7 +55,6 @@ def test_both_directions_of_the_same_pairs_are_one_round(run: Run) -> None:
 
 def test_half_round_trips_are_of_small_messages(run: Run) -> None:
     samples = samples_of(run, "hrt")
-    assert samples is not None
     assert (samples.metric, len(samples)) == ("hrt", 6)
     small = [p for p in run.points if p.pattern == "pingpong" and p.message_bytes == 8]
     assert {round(v) for v in samples.value} == {
@@ -86,7 +82,6 @@ def test_a_host_with_several_ranks_is_one_node(run: Run) -> None:
     samples = samples_of(
         msgspec.structs.replace(run, claim=msgspec.structs.replace(run.claim, hosts=hosts))
     )
-    assert samples is not None
     assert samples.nodes == ("a", "b", "c")
     assert not np.any(samples.origin == samples.target)
 
@@ -98,8 +93,6 @@ def test_several_pairs_between_two_hosts_share_their_link(run: Run) -> None:
     )
     samples = samples_of(msgspec.structs.replace(run, points=[both, second]))
     alone = samples_of(msgspec.structs.replace(run, points=[first, second]))
-    assert samples is not None
-    assert alone is not None
     assert samples.value[0] == pytest.approx(2 * alone.value[0])
 
 
@@ -118,7 +111,6 @@ def test_a_size_that_only_some_rounds_have_is_not_taken(run: Run) -> None:
     few = _large(run)[1:]
     kept = [p for i, p in enumerate(run.points) if i not in few]
     samples = samples_of(msgspec.structs.replace(run, points=kept))
-    assert samples is not None
     assert len(samples) == 12
     assert samples.value.max() == pytest.approx(
         max(4096 / (_median(p.pairs[0]) * 1e-9) for p in kept if _is(p, "stream", 4096))
@@ -130,7 +122,6 @@ def _is(point: PointRecord, pattern: str, size: int) -> bool:
 
 
 def _median(pair: PairResult) -> float:
-    assert pair.estimate is not None
     return pair.estimate.median_ns
 
 
@@ -171,7 +162,6 @@ def test_two_names_of_one_machine_are_one_host(run: Run) -> None:
     ]
     one_machine = msgspec.structs.replace(run, hosts=hosts)
     samples = samples_of(one_machine)
-    assert samples is not None
     assert samples.nodes == ("n1", "n2", "n4")
     assert len(samples) == 10
     claim = msgspec.structs.replace(run.claim, virtual=True)

@@ -88,7 +88,6 @@ def test_a_host_alone_is_held_against_what_it_gets() -> None:
 def test_drops_of_another_priority_are_not_this_ones() -> None:
     record = record_of(BY_KEY["mlx5"], World({f"n{i}": PAUSED for i in range(1, 4)}))
     first = record.hosts[0]
-    assert first.after is not None
     for name in ("rx_prio1_discards", "rx_discards_phy"):
         first.after.counters[f"ethtool/hsn0/{name}"] += 50
     report = judged(record, LOSSLESS)
@@ -181,7 +180,6 @@ def test_a_count_that_is_a_lower_bound_of_nothing_is_not_known() -> None:
 def test_a_port_without_ethernet_has_no_pfc() -> None:
     record = record_of(BY_KEY["ice"], World({"n1": PAUSED}))
     about = record.hosts[0].about
-    assert about is not None
     about.nics.append(Nic(name="ib0", kind="infiniband"))
     record.nics["n1"] = "ib0"
     with pytest.raises(BadInput, match="lossless by credits"):
@@ -192,7 +190,6 @@ def test_marks_explain_a_load_without_pauses() -> None:
     record = record_of(BY_KEY["mlx5"], World({f"n{i}": Happened() for i in range(1, 4)}))
     first = record.hosts[0]
     for mark, value in ((first.before, 0), (first.after, 7)):
-        assert mark is not None
         mark.counters["ib/mlx5_0/1/hw_counters/np_cnp_sent"] = value
     (finding,) = judged(record, LOSSLESS).findings
     assert finding.code == "pfc-no-pressure"

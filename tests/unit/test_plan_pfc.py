@@ -38,7 +38,6 @@ def test_headroom_is_the_sum_by_hand(
 def test_the_slides_first_number_is_lossless_at_100_gbps_with_no_cable() -> None:
     """18,560 B: below the response time alone; it suits 40 Gb/s with packets of 4 KiB."""
     configured = pfc(100, 9000, 3, 32, headroom=18_560).configured
-    assert configured is not None
     assert configured.enough is False
     longest = {(fit.speed_gbps, fit.mtu_bytes): fit.longest_m for fit in configured.fits}
     assert {longest[100, mtu] for mtu in (1500, 4096, 9000, 9216)} == {None}
@@ -51,7 +50,6 @@ def test_the_slides_first_number_is_lossless_at_100_gbps_with_no_cable() -> None
 
 def test_the_slides_second_number_covers_40_m_at_100_gbps_and_mtu_9216() -> None:
     configured = pfc(100, 9216, 30, 32, headroom=48_800).configured
-    assert configured is not None
     longest = {(fit.speed_gbps, fit.mtu_bytes): fit for fit in configured.fits}
     assert longest[100, 9216].longest_m == pytest.approx(39.872)
     assert longest[100, 9216].worst_m is None
@@ -62,7 +60,6 @@ def test_the_slides_second_number_covers_40_m_at_100_gbps_and_mtu_9216() -> None
 
 def test_a_cable_of_the_longest_length_gives_the_configured_number() -> None:
     configured = pfc(100, 9000, 1, 1, headroom=48_800).configured
-    assert configured is not None
     for fit in configured.fits:
         if fit.longest_m is not None:
             need = pfc(fit.speed_gbps, fit.mtu_bytes, fit.longest_m, 1).headroom_bytes

@@ -223,7 +223,6 @@ def test_a_scale_is_a_typed_document_a_chart_and_a_table() -> None:
     assert len(rows) == 7
     assert rows[0].startswith("pattern,order,nodes")
     chart = scale_chart(found)
-    assert chart is not None
     assert [len(line.marks) for line in chart.lines] == [3, 3]
     assert "112 nodes" in standalone(chart)
 

@@ -40,7 +40,6 @@ def test_every_option_is_typed_once(tmp_path: Path) -> None:
         server=(("h2", "iperf3 -s 'a b'"),),
     )
     assert found.target.hosts == found.target.start_on == ("h1", "h2")
-    assert found.target.link is not None
     assert (found.target.link.mtu, found.target.sysfs_root) == (9000, "/trees/{host}")
     assert (found.target.prefix, found.interval_s) == (("enter", "--node"), 0.005)
     assert found.companions == (Companion("h2", ("iperf3", "-s", "a b")),)

@@ -323,7 +323,6 @@ def test_32_bits_start_anew_only_after_as_many_packets(packets: float | None, pr
     """
 
     def narrow(host: HostTraffic) -> HostTraffic:
-        assert host.ledger is not None
         one = host.ledger.ports["eth0"]
         more = {"wrap_bytes": 2.0**32, "packets": packets, "peak_bytes_per_s": None}
         tx, rx = (
@@ -408,14 +407,12 @@ def test_a_servers_table_in_the_same_log_is_not_counted_again() -> None:
 
     def least(*moved: float) -> float:
         found = printed([iperf(one) for one in moved], visible_s=0.25)
-        assert found is not None
         return found.least_bytes
 
     assert least(1000 * MB, 995 * MB) == 1000 * MB
     assert least(1000 * MB, 500 * MB) == 1500 * MB
     assert least(1000 * MB, 995 * MB, 990 * MB) == 1990 * MB
     twice = printed([stream(), stream()], visible_s=0.25)
-    assert twice is not None
     assert twice.least_bytes == 2000 * MB
 
 
@@ -426,7 +423,6 @@ def test_the_fastest_row_that_lasted_is_held_against_the_peak() -> None:
     ]
     series = imb_rates(points, tool="x", benchmark="y")
     found = printed([series], visible_s=0.25)
-    assert found is not None
     assert found.rate_bytes_per_s == 1e8
     assert found.lasted_s == pytest.approx(10)
     assert found.least_bytes == 1001 * MB

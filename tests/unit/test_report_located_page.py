@@ -99,7 +99,6 @@ def test_a_run_without_located_has_no_such_part() -> None:
 def test_the_strip_of_very_many_nodes_is_small_and_keeps_the_culprit() -> None:
     whole = many(5000, partners=2)
     strip = strip_of(whole, whole.located[0])
-    assert strip is not None
     good = re.findall('class="good" d="([^"]*)"', strip.markup)
     bad = re.findall('class="bad" d="([^"]*)"', strip.markup)
     assert good[0].count("M") <= MOST_COLUMNS
@@ -112,7 +111,6 @@ def test_the_strip_of_very_many_nodes_is_small_and_keeps_the_culprit() -> None:
     assert "lane-names" not in strip.markup
     few = many(8, partners=2)
     small = strip_of(few, few.located[0])
-    assert small is not None
     names = re.findall('<span title="([^"]*)"', small.markup)
     assert names == sorted(names)
     assert len(names) == 8
@@ -131,7 +129,6 @@ def test_above_64_hosts_leaves_are_drawn_and_not_hosts() -> None:
 def test_without_a_fabric_neighbours_stand_for_leaves() -> None:
     whole = many(1000)
     found = leaf_map(whole, next(t for t in tables(whole) if t.unit != "ns"))
-    assert found is not None
     assert found.leaves <= GROUPS_WITHOUT_FABRIC
     assert found.what == "group of neighbours by name"
     assert any(guilty for _, _, guilty in found.ticks)
@@ -141,7 +138,6 @@ def test_many_leaves_stay_small() -> None:
     nodes = 2504
     whole = replace(many(nodes, partners=40, slow=range(72, 80)), fabric=fabric(nodes, each=8))
     found = leaf_map(whole, next(t for t in tables(whole) if t.unit != "ns"))
-    assert found is not None
     assert found.leaves == 313
     assert sum(len(path) for _, path in found.strokes) < 300_000
     assert "leaf10 →" in found.slowest[0]

@@ -79,7 +79,6 @@ def test_intervals_that_are_not_known_stay_unknown_and_wide_ones_are_bounded() -
 
 def test_more_hosts_than_can_be_drawn_keep_those_with_the_slowest_directions() -> None:
     found = _map(many(MOST_HOSTS + 100, slow=range(1100, 1110)))
-    assert found is not None
     data, cells = _read(found)
     assert len(data["hosts"]) == MOST_HOSTS
     assert {f"n{i + 1}" for i in range(1100, 1110)} <= set(data["hosts"])

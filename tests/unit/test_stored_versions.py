@@ -82,7 +82,6 @@ def test_a_history_is_listed_trended_and_added_to(copy: Path) -> None:
 
 def test_an_imported_log_is_listed_trended_and_judged() -> None:
     (one,) = found(STORED / "imported-1", "n2")
-    assert one.imported is not None
     assert (one.measured, one.imported.dated) == ("2026-11-20T19:49:25+00:00", "log")
     assert {trend.name for trend in trends([one])} == {"imb PingPong, 2 ranks"}
     assert judged_again(STORED / "imported-1", one, one.imported).verdict == one.verdict

@@ -178,7 +178,6 @@ def test_a_record_that_contradicts_itself_fails(
 
 def _hiccups(pair: PairResult) -> PairResult:
     """The same time in all, in blocks of three quick batches and a long one."""
-    assert pair.estimate is not None
     each = pair.estimate.median_ns * pair.operations_per_batch
     blocks = len(pair.batch_ns) // 4
     return set_(

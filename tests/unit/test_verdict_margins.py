@@ -188,7 +188,6 @@ def interval(run: Run, median: float, low: float, high: float) -> Run:
     points = []
     for point in run.points:
         pair = point.pairs[0]
-        assert pair.estimate is not None
         factor = median / pair.estimate.median_ns
         estimate = set_(
             pair.estimate,

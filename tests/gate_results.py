@@ -14,8 +14,6 @@ from wireproof.verdict.node import node_verdicts
 from wireproof.verdict.run import judge
 from wireproof.workflow.gate import gate
 
-__all__ = ["NOW", "asked", "many_nodes", "stored", "stored_run"]
-
 NOW = datetime.now(UTC)
 
 

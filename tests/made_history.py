@@ -11,8 +11,6 @@ from wireproof.workflow.history.logs import add
 from wireproof.workflow.pages import write_pages
 from wireproof.workflow.reporter import LoggingReporter
 
-__all__ = ["EVIL", "fill", "written"]
-
 EVIL = "<img src=x onerror=alert(1)>'\"&\u202e"
 _STORED = Path(__file__).parent / "unit" / "data" / "run-folder-schema-1"
 

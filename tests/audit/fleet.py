@@ -22,8 +22,6 @@ from wireproof.model.plan import FactRequest
 from wireproof.model.record import FactFrame, Nic
 from wireproof.workflow.audit import catalogue
 
-__all__ = ["Node", "answered", "frames_of"]
-
 _SYSCTLS = {
     "kernel/nmi_watchdog": "0", "kernel/sched_rt_runtime_us": "950000",
     "kernel/timer_migration": "1", "kernel/yama/ptrace_scope": "0", "vm/min_free_kbytes": "135168",

@@ -10,8 +10,6 @@ from tests.audit.trees import HFI1_2015
 
 from wireproof.audit.pci import PciDevice
 
-__all__ = ["FLEET"]
-
 RHEL7, RHEL8, RHEL9 = "3.10.0-1160.el7.x86_64", "4.18.0-553.el8.x86_64", "5.14.0-427.el9.x86_64"
 SLES, UBUNTU = "6.4.0-150600.21-default", "6.8.0-45-generic"
 HDR, NDR = "200 Gb/sec (4X HDR)", "400 Gb/sec (4X NDR)"

@@ -3,8 +3,6 @@
 import struct
 from dataclasses import dataclass
 
-__all__ = ["device", "gpu_node"]
-
 ROOT, UPSTREAM, DOWNSTREAM, ENDPOINT = 4, 5, 6, 0
 _AT = 0x40
 """Where the PCI Express capability stands."""

@@ -10,8 +10,6 @@ from tests.audit.fleet import Node
 
 from wireproof.audit.pci import PciDevice
 
-__all__ = ["archived", "write_archive"]
-
 _COPIED = re.compile(
     r"etc/.*|proc/(cpuinfo|version|meminfo|cmdline|modules|interrupts|irq/.*)"
     r"|sys/devices/system/(cpu|clocksource|node/node\d+)/.*|sys/module/[^/]+/(parameters/.*|initstate)"

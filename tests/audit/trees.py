@@ -12,8 +12,6 @@ from wireproof.audit.machine import Machine
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import AuditResult, Profile
 
-__all__ = ["MACHINES", "cpu", "facts_of", "host", "judge_machine", "lay_out", "netdev", "rdma"]
-
 
 def cpu(vendor: str, family: int, model: int, stepping: int = 2, flags: str = "fpu vme") -> str:
     return (

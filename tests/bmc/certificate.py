@@ -6,8 +6,6 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Certificate", "make_certificate"]
-
 
 @dataclass(frozen=True)
 class Certificate:

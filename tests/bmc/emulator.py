@@ -14,10 +14,7 @@ from typing import Any
 import pytest
 from tests.bmc.certificate import Certificate
 
-__all__ = ["PASSWORD", "Emulator", "emulated"]
-
 PASSWORD = "s3cret-of-the-bmc"
-_UUID = "27946b59-9e44-4fa7-8e91-f3527a1ef094"
 ATTRIBUTES = {"ProcTurboMode": "Disabled", "BootMode": "Uefi", "NumCores": 10, "SysPassword": "x"}
 
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from tests.bmc.certificate import Certificate
 
-__all__ = ["PASSWORD", "Board", "Reply", "served"]
-
 PASSWORD = "another-s3cret"
 _TOKEN = "t0ken-of-a-session"
 Reply = Callable[[BaseHTTPRequestHandler], None]

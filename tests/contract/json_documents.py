@@ -28,8 +28,6 @@ from wireproof.cli import main
 from wireproof.model.experiment import RailGain
 from wireproof.verdict.rail_gain import judge_gain
 
-__all__ = ["CASES", "Case", "Printed", "printed_in"]
-
 ROOT = Path(__file__).resolve().parents[2]
 STORED = ROOT / "tests" / "golden" / "stored"
 MODEL = "--transport model --model latency_ns=2000000,gap_ns_per_byte=0.1"

@@ -15,8 +15,6 @@ from tests.conftest import its_share
 from tests.frozen.judged import FAMILIES, digest, document
 from tests.frozen.printed import printed
 
-__all__ = ["differences", "made"]
-
 RECORDED = Path(__file__).parent / "recorded"
 NAMES = (*FAMILIES, "printed")
 

@@ -31,8 +31,6 @@ from wireproof.workflow.judge import judge_bytes, standard
 from wireproof.workflow.lint import lint
 from wireproof.workflow.reporter import LoggingReporter
 
-__all__ = ["FAMILIES", "Case", "digest", "document"]
-
 GOLDEN = Path(__file__).parents[1] / "golden"
 _PROSE = frozenset(
     ("message", "advice", "title", "text", "reason", "why", "meaning", "notes", "unit_doubt")

@@ -16,8 +16,6 @@ from tests.processes import ran
 
 from wireproof.verdict.catalogue import CATALOGUE, causes
 
-__all__ = ["printed"]
-
 _LIVE = ("check", "demo", "doctor", "dossier", "lab", "ladder", "measure", "prove", "resume", "run")
 _LIVE_TUNE = ("apply", "status", "confirm", "verify", "residue", "revert", "try")
 _TEXT_OF = (

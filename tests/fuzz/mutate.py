@@ -9,8 +9,6 @@ from pathlib import Path
 from wireproof.adapters import read
 from wireproof.model.errors import BadInput
 
-__all__ = ["damaged", "seeds_of"]
-
 GOLDEN = Path(__file__).parents[1] / "golden"
 _PIECE = 3000
 _MOST = 1 << 17

@@ -14,8 +14,6 @@ from wireproof.adapters.psm3.identify import readback
 from wireproof.adapters.psm3.statistics import statistics
 from wireproof.model.errors import BadInput
 
-__all__ = ["damaged_statistics", "try_statistics"]
-
 GOLDEN = Path(__file__).parents[1] / "golden" / "psm3"
 SECRETS = (b"a-secret-of-the-site", b"hunter2", b"s3cr3t-of-the-user", b"0d000000-0c5c")
 

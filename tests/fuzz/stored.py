@@ -26,13 +26,6 @@ from tests.fuzz.structure import HOSTILE_TEXTS, changed, text_of
 
 from wireproof.model.errors import WireproofError
 
-__all__ = [
-    *("damaged_archive", "damaged_document", "damaged_history", "damaged_pauses"),
-    *("damaged_recipe", "damaged_result", "damaged_snapshot", "damaged_supportconfig"),
-    *("try_archive", "try_document", "try_history", "try_pauses", "try_recipe", "try_result"),
-    *("try_snapshot", "try_supportconfig"),
-]
-
 ROOT = Path(__file__).parents[2]
 _LONGEST = 20_000
 
@@ -77,7 +70,6 @@ def _flipped(choice: random.Random, data: bytes) -> bytes:
 
 
 # --- documents of every type that is read from a file
-# ------------------------------------------------------------------------------------------------
 
 
 def _example(choice: random.Random, kind: inspect.Type, depth: int = 0) -> Any:
@@ -202,7 +194,6 @@ def try_document(data: bytes) -> str:
 
 
 # --- a whole result, judged again
-# ------------------------------------------------------------------------------------------------
 
 
 @functools.cache
@@ -253,7 +244,6 @@ def try_result(data: bytes) -> str:
 
 
 # --- a history's table
-# ------------------------------------------------------------------------------------------------
 
 
 @functools.cache
@@ -291,7 +281,6 @@ def try_history(data: bytes) -> str:
 
 
 # --- archives and snapshots of hosts
-# ------------------------------------------------------------------------------------------------
 
 _FORMS: dict[str, Callable[[bytes], bytes]] = {
     "tar": bytes,
@@ -381,7 +370,6 @@ def try_snapshot(data: bytes) -> str:
 
 
 # --- texts of hosts
-# ------------------------------------------------------------------------------------------------
 
 _MOST_TEXT = 1 << 17
 _TEXTS = ("basic-environment", "env", "hardware", "network", "ib", "modules")
@@ -519,7 +507,6 @@ def try_pauses(data: bytes) -> str:
 
 
 # --- recipes
-# ------------------------------------------------------------------------------------------------
 
 
 @functools.cache

@@ -8,8 +8,6 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["HOSTILE_TEXTS", "changed", "text_of"]
-
 NUMBERS: list[Any] = [
     0,
     -1,

@@ -29,8 +29,6 @@ from wireproof.model.frames import FrameReader, assemble
 from wireproof.model.plan import Plan, Point, RankPlace, Transport
 from wireproof.model.run import Run, RunDocument
 
-__all__ = ["COUNTS", "TARGETS", "Target"]
-
 ROOT = Path(__file__).parents[2]
 _LONGEST = 20_000
 _CLIMB = ("\x1b", "\x9b", "\u202e", "\u2066", "\x07")
@@ -58,7 +56,6 @@ def _refused(error: WireproofError) -> str:
 
 
 # --- frames
-# ----------------------------------------------------------------------------------------------
 
 _WORLDS = (
     World(link="10gbe", mtu=9000, latency_ns=15_000.0, sizes=(8, 65536, 1 << 20)),
@@ -149,7 +146,6 @@ def _try_frames(data: bytes) -> str:
 
 
 # --- folders
-# ----------------------------------------------------------------------------------------------
 
 
 def _plan(run: Run) -> Plan:
@@ -280,7 +276,6 @@ def _try_folder(data: bytes) -> str:
 
 
 # --- pairs, TOML, topologies
-# ----------------------------------------------------------------------------------------
 
 _PAIRS = [
     (

@@ -4,8 +4,6 @@ import resource
 from collections.abc import Callable
 from multiprocessing import get_context
 
-__all__ = ["address_space", "within_1_gib"]
-
 _ROOM = 1 << 30
 
 

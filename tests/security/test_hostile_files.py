@@ -34,7 +34,6 @@ from wireproof.workflow.resume import result_folder
 from wireproof.workflow.session import Storage
 
 ROOT = Path(__file__).parents[2]
-NOT_ROOT = os.geteuid() != 0
 
 
 def _strange(folder: Path) -> dict[str, Path]:

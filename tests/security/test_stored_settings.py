@@ -276,7 +276,6 @@ def test_a_check_remembers_no_program_and_is_for_us_alone(tmp_path: Path) -> Non
 
 
 # --- the current folder
-# ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

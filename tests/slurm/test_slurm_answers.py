@@ -196,7 +196,6 @@ def test_refusals_are_one_sentence_with_slurms_own_words(
 
 
 # --- the lab's own Slurm
-# -------------------------------------------------------------------------------------------
 
 
 def test_the_labs_configuration_names_every_node_and_partition() -> None:

@@ -54,7 +54,6 @@ def request(family: str, *hosts: str, **more: object) -> LaunchRequest:
 
 
 # --- srun and the MPI's own launcher
-# -------------------------------------------------------------------------------
 
 SRUN = (
     "srun --jobid=7 --mpi={plugin} --nodes=2 --ntasks=2 --nodelist=n[1-2] --distribution=arbitrary"

@@ -11,20 +11,6 @@ from wireproof.model.finding import Judgement
 from wireproof.model.record import Nic, PointRecord, Rdma, WitnessReading
 from wireproof.model.run import Run
 
-__all__ = [
-    "ETH0",
-    "LO",
-    "SIZES",
-    "base",
-    "large",
-    "nic",
-    "proofs",
-    "replace",
-    "rewitness",
-    "wire",
-    "with_nics",
-]
-
 replace = msgspec.structs.replace
 SIZES = (8, 65536, 1 << 20, 4 << 20)
 LO = Nic(name="lo", kind="loopback", mtu=65536, carrier=True)

@@ -27,7 +27,6 @@ pytestmark = [pytest.mark.netns, pytest.mark.mpi]
 HSN = Network(name="hsn", device="hsn0", rate="1gbit", mtu=1500, subnet="10.20.1.0/24")
 MANAGEMENT = Network(name="mgmt", device="mgmt0", rate="1gbit", mtu=1500, subnet="10.10.1.0/24")
 POLICY = Policy(point_budget_ms=300, point_deadline_ms=30_000)
-SOCKETS_ONLY = (("UCX_TLS", "tcp,self"),)
 
 
 def points() -> tuple[Point, ...]:

@@ -10,11 +10,6 @@ from wireproof.adapters import read
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series, SeriesPoint, SeriesVerdict
 
-__all__ = [
-    *("GOLDEN", "LOGS", "codes", "golden", "imb", "one", "pingpong", "rate", "readable"),
-    *("stream", "wire_times"),
-]
-
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 LOGS = GOLDEN / "logs"
 

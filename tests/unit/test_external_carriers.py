@@ -38,7 +38,6 @@ def only(text: str, link: str, **options: str) -> SeriesVerdict:
 
 
 # --- sockets past the kernel
-# --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("banner", [VMA, ONLOAD, XLIO])
@@ -162,7 +161,6 @@ def test_verbs_back_to_back_are_no_doubt(latency: float, link: str) -> None:
 
 
 # --- the other tables of the same log
-# -----------------------------------------------------------------------------
 
 
 def efa(**changes: object) -> list[Series]:

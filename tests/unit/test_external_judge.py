@@ -13,7 +13,6 @@ from wireproof.physics import claim_from_text, default_table, override
 from wireproof.verdict.external import judge_series
 
 # --- the documents
-# ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mtu", [None, 1500])
@@ -57,7 +56,6 @@ def test_without_a_link_the_documents_tables_explain_themselves() -> None:
 
 
 # --- one reason at a time
-# -----------------------------------------------------------------------------------
 
 
 def test_the_doubt_zone_of_a_literature_floor() -> None:

@@ -24,7 +24,6 @@ from wireproof.verdict.path.sight import Due, Sighting, look
 
 NEED = 100e6
 OCTETS = "ib/dev0/1/hw_counters/ip4OutOctets"
-KERNEL = "net/eth0/tx_bytes"
 
 
 def port(driver: str, rdma_driver: str, function: str = "") -> Nic:

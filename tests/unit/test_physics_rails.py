@@ -92,7 +92,6 @@ def test_a_flow_of_tcp_over_a_bond_takes_one_member() -> None:
 
 
 # --- what the port says against the claim
-# ---------------------------------------------------------------------------
 
 
 def port(rate: str, layer: str = "InfiniBand") -> Rdma:

@@ -13,12 +13,6 @@ from wireproof.physics.table import PhysicsError
 from wireproof.physics.units import Quantity, exact, goodput_of, parse_quantity, rates, shares
 
 
-def value_of(text: str, label: str) -> str:
-    rate, _ = goodput_of(parse_quantity(text), None)
-    assert rate is not None
-    return next(row.text for row in rates(rate) if row.label == label)
-
-
 @pytest.mark.parametrize(
     ("text", "bytes_per_s"),
     [

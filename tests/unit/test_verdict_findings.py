@@ -14,7 +14,6 @@ from wireproof.verdict.issue import overall
 from wireproof.verdict.run import judge
 
 # --- the run as a whole
-# -------------------------------------------------------------------------------------
 
 
 def test_the_overall_verdict_is_the_worst_and_nothing_is_no_pass() -> None:
@@ -200,7 +199,6 @@ def test_one_machine_that_was_asked_for_is_reported_and_not_passed() -> None:
 
 
 # --- the path
-# -----------------------------------------------------------------------------------------------
 
 
 def test_names_alone_do_not_part_machines() -> None:

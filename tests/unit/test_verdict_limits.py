@@ -28,7 +28,6 @@ from wireproof.verdict.catalogue import CATALOGUE, entries_of
 from wireproof.verdict.run import judge
 
 # --- limits and quality
-# -------------------------------------------------------------------------------------
 
 
 def test_too_fast_fails_as_surely_as_too_slow() -> None:
@@ -200,7 +199,6 @@ def test_the_mean_of_pipelined_batches_is_no_contradiction() -> None:
 
 
 # --- curves: the measured tables of the documents
-# -----------------------------------------------------------
 
 MEASURED = {  # size: MB/s, as printed in the documents' tables
     "1 GbE": (
@@ -279,7 +277,6 @@ def test_repeats_that_disagree_are_a_warning() -> None:
 ROOT = Path(__file__).resolve().parents[2]
 
 # --- the catalogue
-# ------------------------------------------------------------------------------------------
 
 
 def test_every_entry_is_whole() -> None:

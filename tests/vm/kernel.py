@@ -9,8 +9,6 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-__all__ = ["CACHE", "fetch", "missing"]
-
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / "build" / "vm"
 INIT = Path(__file__).with_name("init")

@@ -14,13 +14,10 @@ from pathlib import Path
 from tests.processes import ran
 from tests.vm.kernel import fetch
 
-__all__ = ["NAMES", "Machines", "booted"]
-
 NAMES = ("v1", "v2")
 BOOT_S = 120.0
 LIFE_S = 420
 """However this process ends, no virtual machine lives longer."""
-LOGIN_S = 20.0
 
 
 @dataclasses.dataclass(frozen=True)

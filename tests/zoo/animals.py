@@ -3,8 +3,6 @@
 from tests.zoo import clusters, ethernet, fabric, other_fabrics, virtual
 from tests.zoo.parts import Adapter
 
-__all__ = ["ZOO", "adapter"]
-
 ZOO: tuple[Adapter, ...] = (
     *fabric.MLX,
     *other_fabrics.ADAPTERS,

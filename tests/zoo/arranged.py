@@ -10,8 +10,6 @@ from tests.zoo.clusters import MODES, above, bond, several, shared
 from tests.zoo.counters import WHOLE
 from tests.zoo.parts import ALL, Adapter, File, both_directions
 
-__all__ = ["ARRANGED"]
-
 _ETHERNET = ("ice", "mlx5-eth", "bnxt_en", "bond-lacp-ice")
 _TUNNELS: dict[str, tuple[float, tuple[str, ...]]] = {
     "gre": (1.02, _ETHERNET),

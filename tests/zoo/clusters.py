@@ -13,8 +13,6 @@ from tests.zoo.other_fabrics import ADAPTERS as FABRICS
 from tests.zoo.parts import ALL, KERNEL, RDMA, Adapter, File, Port
 from tests.zoo.virtual import ADAPTERS as VIRTUAL
 
-__all__ = ["ADAPTERS", "MODES", "above", "bond", "several", "shared"]
-
 Share = tuple[float, float]
 _NONE = (0.0, 0.0)
 _PRESENT = {one.key: one for one in (*MLX, *ETHERNET, *FABRICS, *VIRTUAL)}

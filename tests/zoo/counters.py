@@ -81,9 +81,3 @@ def hw(
     template = "ib/{device}/" + folder + "/{way}"
     fields = {"header": ROCE_HEADER, **more}
     return both_directions(template, counts, level, names=(name_tx, name_rx), **fields)
-
-
-def shares_between(
-    name: str, carriers: frozenset[str] | set[str]
-) -> dict[str, dict[str, tuple[float, float]]]:
-    return {carrier: {name: WHOLE} for carrier in sorted(carriers)}

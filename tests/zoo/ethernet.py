@@ -7,8 +7,6 @@ from dataclasses import replace
 from tests.zoo.counters import ethtool, hw, netdev, port_data
 from tests.zoo.parts import ALL, KERNEL, RDMA, Port, alone, of_rdma, stuck
 
-__all__ = ["ADAPTERS"]
-
 _SERIAL = {"serial": "b4-96-91-ff-ff-a1-b2-c0"}
 
 

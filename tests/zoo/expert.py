@@ -11,8 +11,6 @@ from tests.zoo.parts import Adapter
 from tests.zoo.scene import GAP_S, IDLE_S, QUIET_S, Other, Played, Scene, Timeline
 from tests.zoo.situations import best_level, counting
 
-__all__ = ["Opinion", "opinion"]
-
 _LARGE = 65536
 _LOOKS_LIKE = (0.9, 1.6)
 _QUIET = 0.05

@@ -8,9 +8,6 @@ from dataclasses import replace
 from tests.zoo.counters import ROCE_HEADER, TCP_HEADER, WHOLE, ethtool, netdev, port_data
 from tests.zoo.parts import ALL, KERNEL, RDMA, Adapter, File, Port, alone, of_rdma, stuck
 
-__all__ = ["LINK_IB", "MLX"]
-
-
 """Its own packets, counted in software, those within the machine too: seen with linux 6.1 in
 tests/vm.
 """

@@ -35,8 +35,6 @@ from wireproof.model.run import Run
 from wireproof.model.traffic import CounterMark, Watched
 from wireproof.physics import link_from_name
 
-__all__ = ["claim_of", "nic_of", "nics_of", "run_of", "standing"]
-
 _BLOCKS, _PER_BLOCK = 12, 2
 _NS = 1e9
 _TELLING, _LOOK_S = 1_000_000, 1.5

@@ -18,8 +18,6 @@ from tests.zoo.situations import SITUATIONS, Expected, Situation
 from wireproof.model.finding import Judgement
 from wireproof.verdict.run import judge
 
-__all__ = ["PAGE", "Cell", "cell", "line", "page", "verdict_of"]
-
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "matrix.md"
 _WORST = ("wrong-path", "mixed", "off-wire", "unproven", "on-wire")
 _LARGE = 65536

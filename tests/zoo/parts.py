@@ -10,21 +10,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
-__all__ = [
-    "ALL",
-    "KERNEL",
-    "RDMA",
-    "Adapter",
-    "Carrier",
-    "File",
-    "Level",
-    "Port",
-    "alone",
-    "both_directions",
-    "of_rdma",
-    "stuck",
-]
-
 Carrier = Literal["kernel", "rdma", "psm"]
 Level = Literal["wire", "function", "stack", "turned"]
 Way = Literal["tx", "rx", "both"]

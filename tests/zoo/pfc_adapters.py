@@ -14,8 +14,6 @@ from tests.zoo.scene import Move, Scene
 
 from wireproof.model.record import Nic
 
-__all__ = ["ADAPTERS", "BASE", "LOSSLESS", "NIC", "SECONDS", "Adapter", "Happened"]
-
 NIC = "hsn0"
 SECONDS = 10
 LOSSLESS = 3

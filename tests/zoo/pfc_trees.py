@@ -8,8 +8,6 @@ from tests.zoo.pfc_worlds import World, marks
 from tests.zoo.ramp import Machine
 from tests.zoo.tree import lay_out
 
-__all__ = ["as_texts", "as_trees"]
-
 _BOOTED_S = 1000
 
 

@@ -8,8 +8,6 @@ from tests.zoo.pfc_adapters import BASE, LOSSLESS, NIC, SECONDS, Adapter, Happen
 from wireproof.model.pfc import PfcLoad, PfcRecord, PfcSettings
 from wireproof.model.traffic import CounterMark, Watched, WatchStart
 
-__all__ = ["PAUSED", "SITUATIONS", "SLOW", "Situation", "World", "marks", "record_of"]
-
 _GOOD = Happened(bytes_of={LOSSLESS: 10**9})
 PAUSED = replace(
     _GOOD, rx_xoff={LOSSLESS: 5000}, rx_xon={LOSSLESS: 2400}, rx_us={LOSSLESS: 3_000_000}

@@ -21,8 +21,6 @@ from tests.zoo.watched import proved
 
 from wireproof.verdict.run import judge
 
-__all__ = ["ICE", "OCTETS", "Host", "host", "outcome", "register", "roce", "upper"]
-
 ICE = ethtool("tx_bytes.nic", "rx_bytes.nic", ALL, "wire")
 OCTETS = (
     *hw("ip4OutOctets", "ip4InOctets", RDMA, header=44),

@@ -28,8 +28,6 @@ from wireproof.model.plan import (
 from wireproof.model.record import Host, Idle
 from wireproof.model.run import Run
 
-__all__ = ["engine_run", "listed", "plan_of"]
-
 _POINT_MS = 20
 _IDLE_MS = 60
 _LARGEST = 1 << 20

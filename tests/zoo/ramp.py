@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 
 from tests.zoo.parts import File, Port
 
-__all__ = ["LOOPBACK", "Flow", "Machine"]
-
 LOOPBACK = Port(
     "lo",
     "",

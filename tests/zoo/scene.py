@@ -11,22 +11,6 @@ from dataclasses import dataclass, field, replace
 from tests.zoo.parts import ALL, KERNEL, Adapter, File, Port
 from tests.zoo.ramp import Flow, Machine
 
-__all__ = [
-    "CHATTER",
-    "ETH0",
-    "Move",
-    "Other",
-    "Point",
-    "Scene",
-    "Timeline",
-    "acknowledged",
-    "ports_of",
-    "rail_of",
-    "seen_by",
-    "shares_of",
-    "timeline",
-]
-
 IDLE_S, QUIET_S, GAP_S = 0.2, 0.05, 0.002
 _AROUND_S = 30.0
 """So long before and after the points goes on what is there all the time."""

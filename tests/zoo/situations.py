@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from tests.zoo.parts import Adapter, File, Level, Port
 from tests.zoo.scene import Move, Other, Scene
 
-__all__ = ["SITUATIONS", "Expected", "Situation", "best_level", "dark"]
-
 _LEVELS: tuple[Level, ...] = ("wire", "function", "stack")
 SHM_RATE, SHM_LATENCY = 3.0, 0.4e-6
 

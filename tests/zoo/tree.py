@@ -9,8 +9,6 @@ from pathlib import Path
 from tests.zoo.parts import Port
 from tests.zoo.ramp import LOOPBACK, Machine
 
-__all__ = ["counter_files", "lay_out", "write_counters"]
-
 _TYPE = {"loopback": "772", "infiniband": "32"}
 _DEVTYPE = ("bond", "bridge", "vlan", "macvlan", "ipvlan", "team", "vxlan", "netkit")
 

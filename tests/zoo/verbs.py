@@ -12,8 +12,6 @@ from tests.zoo.watched import proved
 
 from wireproof.verdict.run import judge
 
-__all__ = ["MEMORY", "STREAMS", "both", "verdicts"]
-
 STREAMS = (
     Point("pingpong", 8, seconds=0.1),
     Point("pingpong", 1 << 20),

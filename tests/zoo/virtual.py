@@ -9,10 +9,7 @@ from tests.zoo.ethernet import ADAPTERS as ETHERNET
 from tests.zoo.fabric import MLX
 from tests.zoo.parts import KERNEL, RDMA, Adapter, Port, alone
 
-__all__ = ["ADAPTERS"]
-
 _WHOLE = (1.0, 1.0)
-_TCP = {"kernel": {"hsn0": _WHOLE}}
 _IXGBE = next(one for one in ETHERNET if one.key == "ixgbe").ports[0]
 _MLX5 = next(one for one in MLX if one.key == "mlx5-eth").ports[0]
 

@@ -28,8 +28,6 @@ from wireproof.model.traffic import (
 )
 from wireproof.verdict.external.watched import judge_traffic
 
-__all__ = ["proved"]
-
 _SECONDS = 2.0
 _SIZE = 1 << 20
 

@@ -29,8 +29,6 @@ from tests.zoo.watched import proved
 
 from wireproof.verdict.run import judge
 
-__all__ = ["Outcome", "outcome", "proved_fault", "tally", "world"]
-
 _PATHS = (
     ("claimed",) * 6
     + ("memory",) * 4

@@ -239,7 +239,6 @@ def drive(out: Path, mark: str, *words: str, kind: str = "slow") -> subprocess.P
 
 
 def wait_for_point(driver: subprocess.Popen[str], number: int) -> None:
-    assert driver.stdout is not None
     for text in driver.stdout:
         if text == f"point {number}\n":
             return

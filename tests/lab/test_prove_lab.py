@@ -74,10 +74,8 @@ def test_imb_over_the_wire(build: Build) -> None:
     assert [point.message_bytes for point in proved.series[0].points][-1] == 1 << 21
     assert proved.judgement.proof == "on-wire"
     crossed = port(proved, "n1", "hsn0").tx.bytes
-    assert crossed is not None
     assert proved.judgement.printed.least_bytes < crossed < 2 * proved.judgement.printed.least_bytes
     peak = proved.judgement.peak_bytes_per_s
-    assert peak is not None
     assert peak < 1.1 * 1e9 / 8
 
 

@@ -61,7 +61,6 @@ def test_hpcc_rings(name: str, tmp_path: Path) -> None:
     for point, count in zip(outcome.run.points, (8, 30 * 8), strict=True):
         group = point.group
         assert len(group.batch_ns) == count
-        assert group.formula_value_ns is not None
         # The minimum over the repetitions is no more than half of any turn that was kept.
         assert 0 < group.formula_value_ns <= max(group.batch_ns) / 2
 

@@ -90,7 +90,6 @@ def wire(fabric: Fabric, form: str, seed: int) -> Series:
     """A table of ``form`` as this fabric gives it."""
     draw = random.Random(f"{fabric.link} {fabric.start} {form} {seed}")
     attainable = limits(truth(fabric), "pingpong", "latency", 0).attainable_bytes_per_s
-    assert attainable is not None
     if fabric.mtu is None and fabric.link.endswith("gbe"):
         attainable *= 0.951 if fabric.start[0] > 5 else 0.945
     rate = attainable * draw.uniform(*fabric.share)

@@ -131,7 +131,6 @@ def test_a_pingpong_is_judged_less_its_start() -> None:
     times = {1 << 20: 40.0 + (1 << 20) / 1130.0, 1: 40.0}
     found = judge_series(pingpong(times), claim_from_text("10gbe", mtu=1500))
     assert found.verdict == "pass"
-    assert found.efficiency is not None
     assert found.efficiency < 0.95
 
 
@@ -441,7 +440,6 @@ def test_a_labs_shaper_is_judged_above_its_bucket_only() -> None:
     rates = {1 << n: 2400.0 if n < 16 else 1150.0 for n in range(10, 23)}
     found = judge_series(stream(rates), lab)
     assert (found.proof, found.verdict) == ("unproven", "pass")
-    assert found.efficiency is not None
     assert 0.9 < found.efficiency < 1
     assert judge_series(stream(dict.fromkeys(rates, 2400.0)), lab).verdict == "fail"
 

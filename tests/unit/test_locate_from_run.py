@@ -67,13 +67,11 @@ def test_half_round_trips_are_of_small_messages(run: Run) -> None:
 )
 def test_what_did_not_end_well_is_no_sample(run: Run, change: dict[str, str]) -> None:
     samples = samples_of(_changed(run, _large(run)[0], **change))
-    assert samples is not None
     assert len(samples) == 11
 
 
 def test_without_estimate_and_batches_there_is_no_sample(run: Run) -> None:
     samples = samples_of(_changed(run, _large(run)[0], estimate=None, batch_ns=[]))
-    assert samples is not None
     assert len(samples) == 11
 
 
@@ -103,7 +101,6 @@ def test_puts_serve_where_nothing_was_streamed(run: Run) -> None:
         if p.pattern == "stream"
     ]
     samples = samples_of(msgspec.structs.replace(run, points=points))
-    assert samples is not None
     assert len(samples) == 12
 
 
@@ -166,7 +163,6 @@ def test_two_names_of_one_machine_are_one_host(run: Run) -> None:
     assert len(samples) == 10
     claim = msgspec.structs.replace(run.claim, virtual=True)
     lab = samples_of(msgspec.structs.replace(one_machine, claim=claim))
-    assert lab is not None
     assert len(lab) == 12
 
 

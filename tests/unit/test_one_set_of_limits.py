@@ -85,7 +85,6 @@ def test_a_slot_of_unknown_payload_size_expects_no_more_than_its_smallest(
 ) -> None:
     assert of_stream(link, rate, pcie=slot).verdict == "pass"
     goodput = bounds_of(link_from_name(link)).most
-    assert goodput is not None
     share = rate * 1e6 / goodput
     world = World(
         link=link, mtu=None, latency_ns=1500.0, efficiency=share, sizes=SIZES, patterns=("stream",)
@@ -134,7 +133,6 @@ def test_what_is_expected_never_exceeds_the_ceiling(name: str) -> None:
     assert bounds.most == (rates[-1] if rates else None)
     for rate in rates:
         expected = bounds.expected(rate)[0]
-        assert expected is not None
         assert 0.997 * rate <= expected <= rate, (
             "what a choice reaches is expected of it, and no more"
         )
@@ -360,7 +358,6 @@ def test_one_pair_of_endpoints_need_not_fill_an_efa_device() -> None:
 def test_a_small_message_may_take_its_time_on_a_slow_line() -> None:
     """1 KiB takes 0.87 ms at 10 Mb/s: it is not slow to start."""
     found = bounds_of(claim_from_text("ethernet:0.01", mtu=1500))
-    assert found.most is not None
     assert found.slow_at(0) == found.slow
     assert found.slow_at(1024) == pytest.approx(found.slow + 2.5e9 * 1024 / found.most)
 

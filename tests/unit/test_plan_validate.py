@@ -25,7 +25,6 @@ def test_rounds_for_a_twentieth_are_those_of_the_formula(
 ) -> None:
     """((z + z_beta) 1.2533 sigma / d)^2 is 5, 8, 10 and 49 rounds; the spread adds some."""
     found = rounds_for(nodes, 0.05, noise, 0.95, "goodput", CRITERIA)
-    assert found is not None
     assert low <= found <= high
 
 
@@ -33,7 +32,6 @@ def test_a_power_is_reached_with_the_rounds_that_it_needs_and_not_with_fewer() -
     for slowdown in (0.05, 0.07, 0.1, 0.3):
         for power in (0.8, 0.95, 0.99):
             rounds = rounds_for(1000, slowdown, 0.02, power, "goodput", CRITERIA)
-            assert rounds is not None
             assert found_with(rounds, 1000, slowdown, 0.02, "goodput", CRITERIA) >= power
             if rounds > 1:
                 assert found_with(rounds - 1, 1000, slowdown, 0.02, "goodput", CRITERIA) < power

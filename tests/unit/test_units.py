@@ -79,7 +79,6 @@ def test_a_time_needs_a_size_to_become_a_rate(text: str, seconds: str) -> None:
     assert (found.kind, found.value) == ("time", Decimal(seconds))
     assert goodput_of(found, None) == (None, "")
     rate, line = goodput_of(found, 1000)
-    assert rate is not None
     assert float(rate) == pytest.approx(1000 / float(seconds))
     assert line.startswith("1000 B / ")
 

@@ -11,7 +11,7 @@ from wireproof.model.history import Entry
 from wireproof.model.located import Attachment, Fabric
 from wireproof.store.history import add_entry
 from wireproof.workflow.history import ages, regressions, trends
-from wireproof.workflow.pages.board import MOST_POINTS, Board, grouped, leaves_of
+from wireproof.workflow.pages.board import MOST_POINTS, Board, grouped
 
 
 def board_of(root: Path, known: list[Entry]) -> Board:
@@ -127,7 +127,7 @@ def test_nodes_stand_below_their_switches() -> None:
         attachments=tuple(Attachment(node=f"n{at}", switch=f"leaf{at % 2}") for at in range(1, 5)),
         levels={"leaf0": 1, "leaf1": 1},
     )
-    assert grouped(["n2", "n1", "n10"], leaves_of(fabric)) == (
+    assert grouped(["n2", "n1", "n10"], fabric.leaves) == (
         True,
         [("leaf0", ["n2", "n4"]), ("leaf1", ["n1", "n3"]), ("no known switch", ["n10"])],
     )

@@ -77,11 +77,15 @@ def test_opareport() -> None:
     }
 
 
+def switch_of(fabric: Fabric, node: str, nic: str) -> str:
+    return next(one.switch for one in fabric.attachments if (one.node, one.nic) == (node, nic))
+
+
 def test_lldp_keyvalue() -> None:
     fabric = read("lldp_keyvalue.txt")
-    assert fabric.leaf_of("n1", "eno1") == "mgmt1"
-    assert fabric.leaf_of("n1", "ens1f0np0") == "leaf1"
-    assert fabric.leaf_of("n2") == "leaf2"
+    assert switch_of(fabric, "n1", "eno1") == "mgmt1"
+    assert switch_of(fabric, "n1", "ens1f0np0") == "leaf1"
+    assert fabric.leaves["n2"] == "leaf2"
     assert cables(fabric) == {("leaf1", "spine1"): (2, None), ("leaf2", "spine1"): (1, None)}
 
 
@@ -95,7 +99,7 @@ def test_lldp_text_between_rules() -> None:
 
 def test_our_own_form() -> None:
     fabric = read("own.toml")
-    assert fabric.leaf_of("n8", "ib0") == "leaf2"
+    assert switch_of(fabric, "n8", "ib0") == "leaf2"
     assert fabric.levels == {"leaf1": 1, "leaf2": 1, "spine1": 2, "spine2": 2}
     assert cables(fabric)["leaf1", "spine1"] == (2, 100e9)
     assert cables(fabric)["leaf1", "spine2"] == (1, None)
@@ -191,7 +195,7 @@ def test_rails_need_their_nics_named() -> None:
         for name, nic in (("a", "ib0"), ("b", "ib1"))
     )
     fabric = read_topology(text, "rails.toml")
-    assert fabric.leaf_of("n2", "ib1") == "b"
+    assert switch_of(fabric, "n2", "ib1") == "b"
     assert [each.switch for each in against(fabric, ["n1", "n2"], "ib1")[0].attachments] == [
         "b",
         "b",

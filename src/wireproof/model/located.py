@@ -49,13 +49,10 @@ class Fabric(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
     notes: tuple[str, ...] = ()
 
-    def leaf_of(self, node: str, nic: str = "") -> str:
-        """Return the switch that ``node`` connects to (through ``nic``, if given); "" if the fabric
-        does not contain the node.
-        """
-        attached = [link for link in self.attachments if link.node == node]
-        by_nic = [link for link in attached if nic and link.nic == nic]
-        return next((link.switch for link in [*by_nic, *attached]), "")
+    @property
+    def leaves(self) -> dict[str, str]:
+        """The switch that each node's first NIC connects to."""
+        return {link.node: link.switch for link in reversed(self.attachments)}
 
 
 __all__ = [

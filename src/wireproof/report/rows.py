@@ -4,7 +4,7 @@ units and draws no conclusions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from statistics import median
 from typing import NamedTuple
@@ -27,6 +27,7 @@ from wireproof.model.finding import (
 from wireproof.model.pattern import is_round_trip, place_of, title_of
 from wireproof.report.json.result import GroupSample, group_samples, positive
 from wireproof.report.judged_run import CULPRITS, JudgedRun, counted
+from wireproof.report.names import natural
 
 
 class ResultRow(msgspec.Struct, frozen=True):
@@ -239,6 +240,15 @@ def _cell(origin: str, target: str, rows: Iterable[ResultRow]) -> Cell:
         proofs[0] if len(proofs) == 1 else "mixed",
         max((row.pair.half_width for row in rows), default=None),
     )
+
+
+def shown_hosts(cells: Sequence[Cell], most: int) -> tuple[list[str], int]:
+    """Return at most ``most`` hosts in natural order, and how many are omitted; those with the
+    slowest directions stay.
+    """
+    slow = sorted(cells, key=lambda cell: cell.goodput)
+    hosts = list(dict.fromkeys(host for cell in slow for host in (cell.origin, cell.target)))
+    return sorted(hosts[:most], key=natural), max(0, len(hosts) - most)
 
 
 # --- Points that many ranks measured together.

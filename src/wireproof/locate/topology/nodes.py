@@ -62,7 +62,7 @@ def against(fabric: Fabric, nodes: Sequence[str], nic: str = "") -> tuple[Fabric
 
     A name with and without its domain is the same node, unless that is ambiguous. ``nic``: the
     measured NIC (port numbers are ignored: ``mlx5_0:1`` is ``mlx5_0``). If the fabric lists this
-    NIC for a node, the node's other NICs are dropped, so that `Fabric.leaf_of` applies to the
+    NIC for a node, the node's other NICs are dropped, so that `Fabric.leaves` applies to the
     measured NIC. All switches, cables and notes of the reader are kept.
     """
     own, foreign = _by_node(fabric, nodes)

@@ -1,7 +1,7 @@
 """The two curves of a sweep: time and goodput against message size, with the physical limits."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 
 from wireproof.model import gathered, quantity
@@ -43,7 +43,7 @@ def latency(section: JudgedRun, tables: Sequence[ResultTable], name: str) -> Cha
     floor = limits.floor_ns if limits else None
     lines = tuple(_line(one, "ns", 1e-3) for one in series)
     low, high = _reach(lines)
-    x = _size_axis(series)
+    x = _size_axis(row.pair.message_bytes for _, rows in series for row in rows)
     words = f"floor {quantity.microseconds(floor)} µs" if floor else ""
     y = _log_axis("half round trip (µs)", min(low, floor / 1e3) if floor else low, high)
     return Chart(
@@ -71,7 +71,7 @@ def bandwidth(section: JudgedRun, tables: Sequence[ResultTable], name: str) -> C
     limits = section.limits
     ceiling = limits.attainable_bytes_per_s if limits else None
     lines = tuple(_line(one, "bytes_per_s", 1e-6) for one in series)
-    x = _size_axis(series)
+    x = _size_axis(row.pair.message_bytes for _, rows in series for row in rows)
     words = f"attainable {quantity.megabytes(ceiling)} MB/s" if ceiling else ""
     most = ceiling / 1e6 if ceiling else None
     return Chart(
@@ -124,9 +124,7 @@ def _printed(name: str, values: Mapping[int, float], scale: float, unit: str) ->
     for size, value in sorted(values.items()):
         tip = f"{quantity.size(size)}, {value * scale:.4g} {unit}"
         marks.append(Mark(size or ZERO_AT, *(value * scale,) * 3, tip))
-    low, high = marks[0].x, marks[-1].x
-    axis = Axis("message size", True, low / 1.5, high * 1.5, sizes(low, high, ZERO_AT))
-    return Line(name, tuple(marks)), axis
+    return Line(name, tuple(marks)), _size_axis(values)
 
 
 def _foreign(title: str, x: Axis, y: Axis, line: Line, limits: tuple[Limit, ...]) -> Chart:
@@ -268,8 +266,8 @@ def _reach(lines: Sequence[Line]) -> tuple[float, float]:
     return min(values, default=1.0), max(values, default=1.0)
 
 
-def _size_axis(series: Sequence[_Series]) -> Axis:
-    known = [row.pair.message_bytes or ZERO_AT for _, rows in series for row in rows]
+def _size_axis(drawn: Iterable[int]) -> Axis:
+    known = [size or ZERO_AT for size in drawn]
     low, high = min(known), max(known)
     return Axis("message size", True, low / 1.5, high * 1.5, sizes(low, high, ZERO_AT))
 

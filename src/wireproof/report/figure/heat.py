@@ -16,10 +16,9 @@ from wireproof.model.located import Located
 from wireproof.report.figure import Ink
 from wireproof.report.figure.drawing import LEVELS, scale_line, shade
 from wireproof.report.figure.file import PALETTE
-from wireproof.report.figure.strip import leaf_by_node
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import clean, fold, harmless, natural
-from wireproof.report.rows import Cell, ResultTable, tables
+from wireproof.report.rows import Cell, ResultTable, shown_hosts, tables
 
 # --- The picture of very many nodes: median goodput from every leaf switch to every leaf
 # switch, as one small SVG.
@@ -110,7 +109,7 @@ def _levels(values: Mapping[tuple[int, int], float], best: float) -> dict[tuple[
 def _groups(run: JudgedRun, cells: list[Cell]) -> tuple[dict[str, str], bool]:
     """Return the leaf of each node, or a folded block of neighbours; True for real leaves."""
     nodes = sorted({host for cell in cells for host in (cell.origin, cell.target)}, key=natural)
-    leaf = leaf_by_node(run)
+    leaf = run.fabric.leaves if run.fabric is not None else {}
     if leaf and sum(node in leaf for node in nodes) > len(nodes) / 2:
         return {node: leaf.get(node, "no known switch") for node in nodes}, True
     each = max(1, -(-len(nodes) // GROUPS_WITHOUT_FABRIC))
@@ -196,7 +195,7 @@ def heat_map(table: ResultTable) -> Ink | None:
     size, cells = table.directed
     if size is None or len(cells) < 2:
         return None
-    hosts, note = _shown_hosts(cells)
+    hosts, left = shown_hosts(cells, MOST_HOSTS)
     many = len(hosts) > PRINTED_HOSTS
     by_route = {(cell.origin, cell.target): cell for cell in cells}
     best = max(cell.goodput for cell in cells)
@@ -218,20 +217,9 @@ def heat_map(table: ResultTable) -> Ink | None:
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
     scale = scale_line("of the attainable goodput" if shares else "of the fastest direction")
-    return Ink(markup + scale, title, f"Rows send, columns receive. MB/s{below}. {note}".strip())
-
-
-def _shown_hosts(cells: Sequence[Cell]) -> tuple[list[str], str]:
-    """Return the hosts of the picture, and a note on omitted hosts. The hosts with the slowest
-    directions stay.
-    """
-    hosts = sorted({host for cell in cells for host in (cell.origin, cell.target)}, key=natural)
-    if len(hosts) <= MOST_HOSTS:
-        return hosts, ""
-    slow = sorted(cells, key=lambda cell: cell.goodput)
-    first = dict.fromkeys(host for cell in slow for host in (cell.origin, cell.target))
-    note = f"The {MOST_HOSTS} hosts with the slowest directions of {len(hosts)} are shown."
-    return sorted(list(first)[:MOST_HOSTS], key=natural), note
+    of_all = f" of {len(hosts) + left}"
+    note = f" The {MOST_HOSTS} hosts with the slowest directions{of_all} are shown." if left else ""
+    return Ink(markup + scale, title, f"Rows send, columns receive. MB/s{below}.{note}")
 
 
 def _td(cell: Cell | None, same: bool, best: float, *, many: bool) -> str:
@@ -279,9 +267,9 @@ def _picture(run: JudgedRun, table: ResultTable) -> str:
     size, cells = table.directed
     if size is None or len(cells) < 2:
         return ""
-    hosts = sorted({host for cell in cells for host in (cell.origin, cell.target)}, key=natural)
+    hosts, left = shown_hosts(cells, MOST_HOSTS)
     title = f"{table.pattern} at {quantity.size(size)}: rows send, columns receive, MB/s"
-    if len(hosts) > MOST_HOSTS:
+    if left:
         leaves = leaf_map(run, table)
         return _whole(title, "".join(_leaves(leaves))) if leaves is not None else ""
     return _whole(title, "".join(_hosts(hosts, cells)))

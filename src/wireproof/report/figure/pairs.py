@@ -17,8 +17,8 @@ from wireproof.model import quantity
 from wireproof.report.figure import Ink
 from wireproof.report.figure.drawing import LEVELS, scale_line, shade
 from wireproof.report.html import in_script
-from wireproof.report.names import clean, natural
-from wireproof.report.rows import Cell, ResultTable
+from wireproof.report.names import clean
+from wireproof.report.rows import Cell, ResultTable, shown_hosts
 
 MOST_HOSTS = 1024
 _MOST = 65_534
@@ -38,7 +38,7 @@ def packed(table: ResultTable) -> dict[str, Any] | None:
     size, cells = table.directed
     if size is None or len(cells) < 2:
         return None
-    hosts, left = _hosts(cells)
+    hosts, left = shown_hosts(cells, MOST_HOSTS)
     place = {host: index for index, host in enumerate(hosts)}
     shown = [cell for cell in cells if cell.origin in place and cell.target in place]
     best = max(cell.goodput for cell in shown)
@@ -83,18 +83,6 @@ def pair_map(table: ResultTable, name: str) -> Ink | None:
         "zoom. When zoomed out, a point shows the slowest of the pairs that it covers."
     )
     return Ink(markup, title, note + more, "pairs")
-
-
-def _hosts(cells: Sequence[Cell]) -> tuple[list[str], int]:
-    """Return the hosts in natural order, and how many are omitted; those with the slowest
-    directions stay.
-    """
-    whole = {host for cell in cells for host in (cell.origin, cell.target)}
-    if len(whole) <= MOST_HOSTS:
-        return sorted(whole, key=natural), 0
-    slow = sorted(cells, key=lambda cell: cell.goodput)
-    first = list(dict.fromkeys(host for cell in slow for host in (cell.origin, cell.target)))
-    return sorted(first[:MOST_HOSTS], key=natural), len(whole) - MOST_HOSTS
 
 
 def _reference(cells: Sequence[Cell], best: float) -> float:

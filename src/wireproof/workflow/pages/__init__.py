@@ -50,7 +50,7 @@ from wireproof.report.names import natural
 from wireproof.store.history import RESULTS, refuse_other_than_history
 from wireproof.version import version
 from wireproof.workflow.pages.apart import apart
-from wireproof.workflow.pages.board import Board, leaves_of
+from wireproof.workflow.pages.board import Board
 from wireproof.workflow.reporter import LoggingReporter, Reporter
 from wireproof.workflow.target.resolve import read_fabric
 
@@ -120,7 +120,7 @@ def write_pages(
     be written.
     """
     refuse_other_than_history(root)
-    leaf = leaves_of(read_fabric(topology)) if topology is not None else None
+    leaf = read_fabric(topology).leaves if topology is not None else None
     board = Board(root, leaf)
     place = folder or root / FOLDER
     for trouble in board.troubles:

@@ -26,7 +26,6 @@ from wireproof.model.history import (
     SeriesLine,
     Trend,
 )
-from wireproof.model.located import Fabric
 from wireproof.report.names import clean, fold, natural
 from wireproof.store.history import INDEX, RESULTS, each_entry
 from wireproof.store.result import read_fabrics
@@ -83,11 +82,6 @@ def _lacking(root: Path) -> list[str]:
     what = "is not a history: it has no folder" if root.is_dir() else "does not exist: no folder"
     adds = f"`wireproof check --history {root}` adds the first result."
     return [f"{root} {what} {INDEX}. {adds}"]
-
-
-def leaves_of(fabric: Fabric) -> dict[str, str]:
-    """Return the switch that each node's first NIC connects to."""
-    return {link.node: link.switch for link in reversed(fabric.attachments)}
 
 
 class Board:
@@ -191,7 +185,7 @@ class Board:
         for entry in known[:MOST_FABRICS]:
             try:
                 for fabric in read_fabrics(root / RESULTS / entry.id):
-                    switch_of = leaves_of(fabric) | switch_of
+                    switch_of = fabric.leaves | switch_of
             except BadInput as error:
                 self.troubles.append(str(error))
         return switch_of

@@ -64,10 +64,9 @@ def leaves_of(hosts: Sequence[str], fabric: Fabric | None) -> list[int] | None:
     """Return the number of each host's leaf switch, -1 if unknown; return None without a fabric."""
     if fabric is None:
         return None
-    leaf_by_node = {link.node: link.switch for link in reversed(fabric.attachments)}
-    names = sorted(set(leaf_by_node.values()))
-    number = {name: index for index, name in enumerate(names)}
-    return [number.get(leaf_by_node.get(host, ""), -1) for host in hosts]
+    leaves = fabric.leaves
+    number = {name: index for index, name in enumerate(sorted(set(leaves.values())))}
+    return [number.get(leaves.get(host, ""), -1) for host in hosts]
 
 
 def screen_window(size: int, rate_bits_per_s: float | None) -> int:

@@ -12,14 +12,9 @@ import msgspec
 
 from wireproof.bmc.session import ROOT, BmcSession
 from wireproof.bmc.talk import BmcFailed, BmcLimits, Response, link_of
-from wireproof.files.held import own_folder
+from wireproof.files.held import open_until_end, own_folder
 from wireproof.files.hostile import read_bounded, replace_file
-from wireproof.model.errors import (
-    BadInput,
-    CouldNotMeasure,
-    decode_json,
-    reading,
-)
+from wireproof.model.errors import BadInput, CouldNotMeasure, decode_json, reading
 from wireproof.model.record import FactFrame
 from wireproof.model.secrets import masked
 from wireproof.model.tuning import Bmc, FirmwareSet, Raw, Secret
@@ -346,11 +341,9 @@ def write_set(folder: Path, change: FirmwareSet, so_far: str) -> None:
 
 
 def _on_disk(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+    with open_until_end(os.open(folder, flags)) as descriptor:
         os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def sets_of(folder: Path, host: str, name: str = "") -> list[FirmwareSet]:

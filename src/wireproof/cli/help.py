@@ -13,10 +13,7 @@ from wireproof.cli.completion import documents
 from wireproof.cli.console import remark, rendered
 from wireproof.cli.declare import ALL, PathName, Verb
 from wireproof.cli.subcommands import EXIT_STATUSES, SUBCOMMANDS
-from wireproof.model.errors import (
-    BadInput,
-    writing,
-)
+from wireproof.model.errors import BadInput, writing
 from wireproof.report.names import clean
 from wireproof.settings.resolve import FILE_NAME, PREFIX, SETTINGS
 from wireproof.version import version

@@ -197,6 +197,15 @@ _PATH = getattr(os, "O_PATH", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O
 
 
 @contextlib.contextmanager
+def open_until_end(descriptor: int) -> Iterator[int]:
+    """Provide an open descriptor, which is closed at the end of the block."""
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
 def held_folder(path: Path, *, make: int | None = None) -> Iterator[int | None]:
     """Provide the descriptor of ``path`` (opened with ``O_PATH``), created with mode ``make`` if
     missing; None if folders cannot be held.
@@ -208,8 +217,7 @@ def held_folder(path: Path, *, make: int | None = None) -> Iterator[int | None]:
             path.mkdir(parents=True, exist_ok=True, mode=make)
         yield None
         return
-    folder = _walked(path, make)
-    try:
+    with open_until_end(_walked(path, make)) as folder:
         status = os.fstat(folder)
         if status.st_uid not in trusted_owners() and not status.st_mode & stat.S_ISVTX:
             raise OSError(
@@ -218,8 +226,6 @@ def held_folder(path: Path, *, make: int | None = None) -> Iterator[int | None]:
                 str(path),
             )
         yield folder
-    finally:
-        os.close(folder)
 
 
 def within(folder: int | None, path: Path) -> str | Path:
@@ -289,8 +295,7 @@ def _folder_in(above: int, name: str, make: int | None) -> int | None:
 
 def _read_link(above: int | None, name: str, path: Path, links: int) -> str:
     """Return the target of a link that belongs to root or this user."""
-    link = os.open(name, _PATH, dir_fd=above)
-    try:
+    with open_until_end(os.open(name, _PATH, dir_fd=above)) as link:
         owner = os.fstat(link).st_uid
         if owner not in trusted_owners():
             which = "it" if above is None else f"{name} on the path"
@@ -302,8 +307,6 @@ def _read_link(above: int | None, name: str, path: Path, links: int) -> str:
         if links > _MOST_LINKS:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
         return os.readlink("", dir_fd=link)
-    finally:
-        os.close(link)
 
 
 def through_links(path: Path | str) -> tuple[str, bool]:
@@ -373,21 +376,16 @@ def _listed(folder: int) -> list[str]:
     """Return the names in a folder that may be held with ``O_PATH``, whose descriptor cannot be
     listed.
     """
-    descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
-    try:
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+    with open_until_end(os.open(".", flags, dir_fd=folder)) as descriptor:
         return os.listdir(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _remove_left_over(name: str, folder: int) -> None:
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    descriptor = os.open(name, flags, dir_fd=folder)
-    try:
+    with open_until_end(os.open(name, flags, dir_fd=folder)) as descriptor:
         status = os.fstat(descriptor)
         ours = status.st_uid == os.geteuid() and status.st_nlink == 1
         old = time.time() - status.st_mtime > _LEAST_AGE_S
         if stat.S_ISREG(status.st_mode) and ours and old and hold(descriptor):
             os.unlink(name, dir_fd=folder)
-    finally:
-        os.close(descriptor)

@@ -19,6 +19,7 @@ from wireproof.files.held import (
     draft_name,
     held_folder,
     hold,
+    open_until_end,
     sweep,
     through_links,
     within,
@@ -374,11 +375,8 @@ def _opened(source: Path, above: int | None) -> Iterator[int | None]:
         return
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
     name, flags = (source, flags) if above is None else (source.name, flags | os.O_NOFOLLOW)
-    folder = os.open(name, flags, dir_fd=above)
-    try:
+    with open_until_end(os.open(name, flags, dir_fd=above)) as folder:
         yield folder
-    finally:
-        os.close(folder)
 
 
 def _copy_file(file: BinaryIO, target: Path, path: Path, budget: _Budget, into: int | None) -> None:

@@ -15,6 +15,7 @@ from types import TracebackType
 
 import msgspec
 
+from wireproof.files.held import open_until_end
 from wireproof.lab import commands, supervisor
 from wireproof.lab.links import buildable, claimed_link, connect, replant, write_wire
 from wireproof.lab.state import (
@@ -222,11 +223,9 @@ def _locked(folder: Path) -> Iterator[None]:
         lock = os.open(folder / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     except FileNotFoundError:
         raise LabError(f"lab {folder.name} is no longer up: bring it up again.") from None
-    try:
+    with open_until_end(lock):
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
-    finally:
-        os.close(lock)
 
 
 def _folder(name: str, *, create: bool = False) -> Path:

@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 
 from wireproof.lab import commands, supervisor
-from wireproof.lab.state import LabState, is_alive
+from wireproof.lab.state import LabState, is_alive, send_signal
 from wireproof.lab.wire import CONFIG, read_wire_status, wire_obstacle, wire_text
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput, LabError
@@ -102,7 +102,7 @@ def _change_wire(folder: Path, state: LabState, faults: tuple[Fault, ...]) -> No
     if now is None or state.wire is None or not is_alive(state.wire):
         raise LabError(f"the wire of lab {state.name} has died: take the lab down and up again.")
     write_wire(folder, state.topology, faults, now.revision + 1)
-    supervisor.send_signal(state.wire, signal.SIGHUP)
+    send_signal(state.wire.pid, signal.SIGHUP, lambda _: is_alive(state.wire))
     until = time.monotonic() + _PATIENCE_S
     while (seen := read_wire_status(folder)) is not None and time.monotonic() < until:
         if seen.revision == now.revision + 1:

@@ -19,6 +19,7 @@ from types import TracebackType
 
 from wireproof.files.programs import by_path, find_tool
 from wireproof.lab.cluster import Lab
+from wireproof.lab.state import send_signal
 from wireproof.lab.supervisor import needs_user_namespace
 from wireproof.model import gathered
 from wireproof.model.errors import BadInput, LabError
@@ -270,7 +271,7 @@ class LabSlurm:
         mark, begin = str(self.folder).encode(), time.monotonic()
         while (pids := _processes_with(mark)) and time.monotonic() - begin < 10:
             for pid in pids if time.monotonic() - begin > 1.5 else []:
-                _kill(pid, mark)
+                send_signal(pid, signal.SIGKILL, lambda each: _carries(each, mark))
             time.sleep(0.05)
 
     def __enter__(self) -> LabSlurm:
@@ -305,23 +306,6 @@ def _processes_with(mark: bytes) -> list[int]:
         for entry in Path("/proc").iterdir()
         if entry.name.isdigit() and _carries(int(entry.name), mark)
     ]
-
-
-def _kill(pid: int, mark: bytes) -> None:
-    """Kill the process after checking its identity through a pidfd, so that no other process is
-    hit.
-    """
-    try:
-        handle = os.pidfd_open(pid)
-    except OSError:
-        return
-    try:
-        if _carries(pid, mark):
-            signal.pidfd_send_signal(handle, signal.SIGKILL)
-    except ProcessLookupError:
-        return
-    finally:
-        os.close(handle)
 
 
 def _write_files(slurm: LabSlurm, text: str, switches: Mapping[str, Sequence[str]]) -> None:

@@ -9,13 +9,13 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
-from wireproof.files.held import foreign, temporary_root
+from wireproof.files.held import foreign, open_until_end, temporary_root
 from wireproof.lab.wire import read_wire_status
 from wireproof.model.errors import BadInput, LabError
 from wireproof.model.topology import Fault, LabStatus, NodeStatus, Topology
@@ -188,17 +188,16 @@ def find_holders(folder: Path, cookie: str = "") -> Iterator[int]:
             yield int(entry.name)
 
 
-def _signal(pid: int, folder: Path, cookie: str, number: int) -> None:
-    """Signal the process after checking its identity through a pidfd, so that no other process is
-    hit.
+def send_signal(pid: int, number: int, is_ours: Callable[[int], bool]) -> None:
+    """Signal the process after ``is_ours`` has checked its identity through a pidfd, so that no
+    other process is hit.
     """
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        handle = os.pidfd_open(pid)
-        try:
-            if _is_of_lab(pid, folder, cookie):
-                signal.pidfd_send_signal(handle, number)
-        finally:
-            os.close(handle)
+    with (
+        contextlib.suppress(ProcessLookupError, PermissionError),
+        open_until_end(os.pidfd_open(pid)) as handle,
+    ):
+        if is_ours(pid):
+            signal.pidfd_send_signal(handle, number)
 
 
 def terminate(
@@ -229,7 +228,8 @@ def terminate(
             )
         for pid in pids:
             if pid not in seen or elapsed > 1:
-                _signal(pid, folder, cookie, signal.SIGTERM if elapsed <= 1 else signal.SIGKILL)
+                number = signal.SIGTERM if elapsed <= 1 else signal.SIGKILL
+                send_signal(pid, number, lambda each: _is_of_lab(each, folder, cookie))
             if pid not in seen and (start := _start_time(pid)) is not None:
                 waiting.append(ProcessId(pid, start))
             seen[pid] = None

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import signal
 import socket
 import struct
 import subprocess
@@ -14,7 +13,7 @@ import msgspec
 
 from wireproof.files.programs import by_path, find_tool
 from wireproof.lab.commands import SWITCH, enter_argv, hold_argv
-from wireproof.lab.state import LabState, ProcessId, is_alive, process_id
+from wireproof.lab.state import LabState, process_id
 from wireproof.lab.wire import WIRE
 from wireproof.launch.engines import find_program
 from wireproof.model.errors import CouldNotMeasure, LabError
@@ -220,17 +219,6 @@ def release(control: int) -> None:
     with contextlib.suppress(BrokenPipeError):
         os.write(control, b"K")
     os.close(control)
-
-
-def send_signal(process: ProcessId, number: int) -> None:
-    """Signal exactly this process: its identity is checked through a pidfd."""
-    with contextlib.suppress(ProcessLookupError):
-        handle = os.pidfd_open(process.pid)
-        try:
-            if is_alive(process):
-                signal.pidfd_send_signal(handle, number)
-        finally:
-            os.close(handle)
 
 
 def run_batch(program: Path, folder: Path, where: str, tool: str, lines: Sequence[str]) -> None:

@@ -10,10 +10,7 @@ from pathlib import Path
 import msgspec
 
 from wireproof.files.hostile import read_bounded, read_secret
-from wireproof.model.errors import (
-    BadInput,
-    reading,
-)
+from wireproof.model.errors import BadInput, reading
 from wireproof.model.toml import LARGEST, read_struct
 from wireproof.model.tuning import Bmc, Login, Secret
 from wireproof.settings.hosts import parse_hosts

@@ -23,10 +23,7 @@ from typing import TYPE_CHECKING, Any
 from wireproof.files.held import written_by_others
 from wireproof.files.hostile import read_bounded
 from wireproof.model.claim import joined
-from wireproof.model.errors import (
-    BadInput,
-    reading,
-)
+from wireproof.model.errors import BadInput, reading
 from wireproof.model.quantity import first_few
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from wireproof.files.held import CAN_HOLD, held_folder
+from wireproof.files.held import CAN_HOLD, held_folder, open_until_end
 from wireproof.files.hostile import open_regular
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.frames import MAX_LINE_BYTES
@@ -288,12 +288,10 @@ def _check_complete(database: duckdb.DuckDBPyConnection, wanted: tuple[int, int,
 
 def _publish(fresh: Path) -> Path:
     """Give a complete file its final name."""
-    descriptor = os.open(fresh, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-    try:
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
+    with open_until_end(os.open(fresh, flags)) as descriptor:
         os.fchmod(descriptor, 0o600)
         os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
     return fresh.replace(fresh.with_name(fresh.name.removeprefix(".").removesuffix(".new")))
 
 

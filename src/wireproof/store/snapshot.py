@@ -16,12 +16,7 @@ import msgspec
 
 from wireproof.files.held import draft_name, held_folder, hold, sweep, within
 from wireproof.files.hostile import create, open_regular
-from wireproof.model.errors import (
-    BadInput,
-    made_by_newer,
-    reading,
-    writing,
-)
+from wireproof.model.errors import BadInput, made_by_newer, reading, writing
 from wireproof.model.record import FactFrame
 from wireproof.model.secrets import masked
 

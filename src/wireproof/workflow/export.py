@@ -15,11 +15,7 @@ import msgspec
 from wireproof.files.held import make_folder, temporary_folder
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.files.programs import by_path, find_program
-from wireproof.model.errors import (
-    BadInput,
-    CouldNotMeasure,
-    writing,
-)
+from wireproof.model.errors import BadInput, CouldNotMeasure, writing
 from wireproof.report.judged_run import JudgedRun
 from wireproof.workflow.reporter import Reporter
 

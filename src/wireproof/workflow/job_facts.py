@@ -32,10 +32,7 @@ from pathlib import Path
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.host import disclosed_items
 from wireproof.files.hostile import read_bounded
-from wireproof.model.errors import (
-    BadInput,
-    reading,
-)
+from wireproof.model.errors import BadInput, reading
 from wireproof.model.setting import GROUPS, Audit, Group
 from wireproof.model.toml import read_toml
 from wireproof.report.disclosure import Found, folded, run_items, setting_items

@@ -13,12 +13,7 @@ from wireproof.files.hostile import open_regular, rewrite_file
 from wireproof.lint.check import lint_text, repaired, why_unjudged, with_whole_lines
 from wireproof.lint.rule import KINDS, Kind
 from wireproof.lint.rules import with_settings
-from wireproof.model.errors import (
-    BadInput,
-    CouldNotMeasure,
-    suggestion,
-    writing,
-)
+from wireproof.model.errors import BadInput, CouldNotMeasure, suggestion, writing
 from wireproof.model.finding import LintFinding, LintReport
 from wireproof.model.site import site_texts
 from wireproof.report.names import clean

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import msgspec
 
-from wireproof.files.held import make_folder, temporary_folder
+from wireproof.files.held import make_folder, open_until_end, temporary_folder
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model.errors import BadInput, CouldNotMeasure, decode_json
 from wireproof.settings.options import ROWS
@@ -315,8 +315,8 @@ def _private(out: Path, reporter: Reporter, *, change: bool) -> None:
     folder named it), and a folder that is open to others is refused.
     """
     make_folder(out, 0o700)
-    folder = os.open(out, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+    with open_until_end(os.open(out, flags)) as folder:
         status = os.fstat(folder)
         if status.st_uid != os.geteuid():
             raise BadInput(
@@ -332,5 +332,3 @@ def _private(out: Path, reporter: Reporter, *, change: bool) -> None:
             os.fchmod(folder, 0o700)
             mode = f"{stat.S_IMODE(status.st_mode):04o}"
             reporter.say(f"the folder {out} was open to others (mode {mode}); now it is 0700")
-    finally:
-        os.close(folder)

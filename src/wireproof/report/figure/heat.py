@@ -16,6 +16,7 @@ from wireproof.model.located import Located
 from wireproof.report.figure import Ink
 from wireproof.report.figure.drawing import LEVELS, scale_line, shade
 from wireproof.report.figure.file import PALETTE
+from wireproof.report.figure.strip import leaf_by_node
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.names import clean, fold, harmless, natural
 from wireproof.report.rows import Cell, ResultTable, shown_hosts, tables
@@ -109,7 +110,7 @@ def _levels(values: Mapping[tuple[int, int], float], best: float) -> dict[tuple[
 def _groups(run: JudgedRun, cells: list[Cell]) -> tuple[dict[str, str], bool]:
     """Return the leaf of each node, or a folded block of neighbours; True for real leaves."""
     nodes = sorted({host for cell in cells for host in (cell.origin, cell.target)}, key=natural)
-    leaf = run.fabric.leaves if run.fabric is not None else {}
+    leaf = leaf_by_node(run)
     if leaf and sum(node in leaf for node in nodes) > len(nodes) / 2:
         return {node: leaf.get(node, "no known switch") for node in nodes}, True
     each = max(1, -(-len(nodes) // GROUPS_WITHOUT_FABRIC))
@@ -217,9 +218,13 @@ def heat_map(table: ResultTable) -> Ink | None:
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
     scale = scale_line("of the attainable goodput" if shares else "of the fastest direction")
-    of_all = f" of {len(hosts) + left}"
-    note = f" The {MOST_HOSTS} hosts with the slowest directions{of_all} are shown." if left else ""
-    return Ink(markup + scale, title, f"Rows send, columns receive. MB/s{below}.{note}")
+    note = f"Rows send, columns receive. MB/s{below}.{_omission(len(hosts), left)}"
+    return Ink(markup + scale, title, note)
+
+
+def _omission(shown: int, left: int) -> str:
+    of_all = f"of {shown + left} are shown."
+    return f" The {shown} hosts with the slowest directions {of_all}" if left else ""
 
 
 def _td(cell: Cell | None, same: bool, best: float, *, many: bool) -> str:

@@ -33,6 +33,11 @@ _ONE_WAY = ("stream", "put")
 _VERBS: dict[Direction, str] = {"tx": "sends", "rx": "receives"}
 
 
+def leaf_by_node(run: JudgedRun) -> dict[str, str]:
+    """Return the leaf switch of each node; empty without a fabric."""
+    return run.fabric.leaves if run.fabric is not None else {}
+
+
 def strip_of(run: JudgedRun, located: Located) -> Ink | None:
     """Return the strip of the goodput, or None if fewer than three nodes were measured."""
     if located.metric != "goodput":
@@ -41,7 +46,7 @@ def strip_of(run: JudgedRun, located: Located) -> Ink | None:
     known = {node for values in measured.values() for node in values}
     if len(known) < 3:
         return None
-    leaf = run.fabric.leaves if run.fabric is not None else {}
+    leaf = leaf_by_node(run)
     nodes = sorted(
         known | {*located.missing}, key=lambda node: (natural(leaf.get(node, "")), natural(node))
     )

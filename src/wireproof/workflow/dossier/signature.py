@@ -13,12 +13,7 @@ from wireproof.files.held import real_path, temporary_folder
 from wireproof.files.hostile import copy_folder, open_regular, replace_file
 from wireproof.files.programs import by_path, find_program
 from wireproof.model.dossier import Signature
-from wireproof.model.errors import (
-    BadInput,
-    CouldNotMeasure,
-    reading,
-    writing,
-)
+from wireproof.model.errors import BadInput, CouldNotMeasure, reading, writing
 from wireproof.report.names import clean
 from wireproof.store.manifest import MANIFEST, differences, manifest_bytes, signatures_of
 

@@ -12,11 +12,7 @@ import msgspec
 
 from wireproof.files.hostile import read_bounded
 from wireproof.model.dossier import Agreed, Dossier, Rejudgement, Verification, threshold_criteria
-from wireproof.model.errors import (
-    BadInput,
-    decode_json,
-    reading,
-)
+from wireproof.model.errors import BadInput, decode_json, reading
 from wireproof.model.finding import worst
 from wireproof.model.run import Run, StoredPart, StoredResult
 from wireproof.report.judged_run import JudgedRun

@@ -14,15 +14,9 @@ from pathlib import Path
 
 import msgspec
 
-from wireproof.files.held import held_folder
+from wireproof.files.held import held_folder, open_until_end
 from wireproof.files.hostile import read_bounded, replace_in
-from wireproof.model.errors import (
-    BadInput,
-    CouldNotMeasure,
-    WireproofError,
-    decode_json,
-    writing,
-)
+from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError, decode_json, writing
 from wireproof.model.finding import Verdict
 from wireproof.model.history import Comparison, Entry, HostSet, Imported, NodeNow, SeriesLine
 from wireproof.report.document import Document, Text
@@ -142,7 +136,7 @@ def _opened(place: Path) -> Iterator[int]:
         raise BadInput(f"{place} cannot be written to: it is a symbolic link.")
     with writing(place), held_folder(place, make=0o755) as held:
         folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=held)
-    try:
+    with open_until_end(folder):
         names = os.listdir(folder)
         if names and STATE not in names:
             raise BadInput(
@@ -150,8 +144,6 @@ def _opened(place: Path) -> Iterator[int]:
                 " empty folder."
             )
         yield folder
-    finally:
-        os.close(folder)
 
 
 class _Site:

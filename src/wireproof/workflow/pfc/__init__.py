@@ -12,12 +12,7 @@ import msgspec
 
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.model.claim import rails_of
-from wireproof.model.errors import (
-    BadInput,
-    decode_json,
-    reading,
-    writing,
-)
+from wireproof.model.errors import BadInput, decode_json, reading, writing
 from wireproof.model.frames import unsound
 from wireproof.model.pfc import Headroom, PfcLoad, PfcRecord, PfcReport, PfcSettings
 from wireproof.model.traffic import CounterMark, Watched

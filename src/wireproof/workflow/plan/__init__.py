@@ -11,12 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from wireproof.model.errors import (
-    BadInput,
-    reading,
-    whole,
-    writing,
-)
+from wireproof.model.errors import BadInput, reading, whole, writing
 from wireproof.settings.row import as_path
 
 if TYPE_CHECKING:

@@ -22,12 +22,7 @@ from wireproof.audit.machine import Machine, machine_of
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.instrument.plan_text import Collected
 from wireproof.launch.here import is_here
-from wireproof.model.errors import (
-    BadInput,
-    CouldNotMeasure,
-    reading,
-    writing,
-)
+from wireproof.model.errors import BadInput, CouldNotMeasure, reading, writing
 from wireproof.model.plan import FactRequest
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import Profile

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from wireproof.adapters import read
 from wireproof.model.series import Series
+from wireproof.physics import claim_from_text
+from wireproof.verdict.external import judge_log
 
 LOGS = Path(__file__).parent.parent / "golden" / "logs"
 KINDS = ("softroce", "ib_", "iperf", "qperf", "sockperf")
@@ -40,13 +42,27 @@ def test_many_logs_in_one_file() -> None:
 def test_rows_of_a_run_without_end_are_whole() -> None:
     rows = "".join(f" 65536 {882_800 + n} 0.00 92.57 0.176554\n" for n in range(3))
     text = (
-        " RDMA_Write BW Test\n Device : mlx5_0\n Link type : Ethernet\n"
+        f" RDMA_Write BW Test\n Device : mlx5_0\n Link type : Ethernet\n{87 * '-'}\n"
         " #bytes #iterations BW peak[Gb/sec] BW average[Gb/sec] MsgRate[Mpps]\n"
     )
     (one,) = read((text + rows).encode(), "x")
     assert (len(one.points), one.complete) == (3, True)
     (short,) = read((text + rows.splitlines()[0] + "\n").encode(), "x")
     assert not short.complete
+
+
+def test_a_page_that_lost_all_rules_lost_the_last_too() -> None:
+    """From github.com/openucx/ucx/issues/9430 (40 Gb/s RoCE): Markdown took the rules."""
+    text = (
+        "                    Send BW Test\n Dual-port       : OFF\t\tDevice         : rocep68s0\n"
+        " Number of qps   : 1\t\tTransport type : IB\n Mtu             : 1024[B]\n"
+        " Link type       : Ethernet\n local address: LID 0000 QPN 0x0371 PSN 0xd506d0\n\n"
+        " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n"
+        " 65536      1000             36.43              36.07  \t\t   0.068798\n"
+    )
+    series = read(text.encode(), "x")
+    (judged,) = judge_log(series, claim_from_text("roce40"))
+    assert (judged.verdict, series[0].complete) == ("pass", True)
 
 
 def test_a_rule_within_the_rows_closes_no_table() -> None:

@@ -54,7 +54,7 @@ _MOST_ADDRESSES = 64
 @dataclass(slots=True)
 class Block:
     """``heading``: index of the line of column names, or None. ``ports``: addresses of each side's
-    port.
+    port. ``ruled``: a rule of dashes is between title and heading, as perftest prints.
     """
 
     title: re.Match[str] | None
@@ -62,6 +62,7 @@ class Block:
     errors: list[str] = field(default_factory=list)
     ports: dict[str, set[str]] = field(default_factory=dict)
     heading: int | None = None
+    ruled: bool = False
     after: int = 0
 
     def hosts(self) -> list[str]:
@@ -134,6 +135,7 @@ def _read(page: Page, start: int, block: Block) -> None:
             block.errors.append(printable(line[:200])[:120])
         for name, value in _PARAMETER.findall(line):
             block.parameters.setdefault(name, value)
+        block.ruled |= RULE.match(line) is not None
         idle += 1
         if idle > _PATIENCE:
             return
@@ -231,7 +233,8 @@ def _state(page: Page, rows: Rows, block: Block, closed: bool, troubles: list[st
     if not rows.fields:
         return "no readable row follows the heading"
     endless = len(rows.fields) > 1 and len({words[0] for words in rows.fields}) == 1
-    if block.title is not None and not closed and not endless:  # --run_infinitely prints no end
+    # --run_infinitely prints no end; a web page may have lost all rules.
+    if block.ruled and not closed and not endless:
         return "the line that closes the table is missing: the run was interrupted"
     return ""
 

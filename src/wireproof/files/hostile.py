@@ -123,6 +123,14 @@ def read_bounded(
     return data
 
 
+def text_in(path: Path, largest: int) -> str:
+    """Return the text of a regular file that is no link; "" if it cannot be read."""
+    try:
+        return read_bounded(path, largest, follow=False).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
 def _read(file: BinaryIO, stated: int, largest: int) -> bytes:
     """Return at most ``largest`` + 1 bytes. Python allocates the requested size, and a file may
     contain more than its stated size, because it grows or is in /proc.

@@ -217,14 +217,12 @@ class HostSet(msgspec.Struct, frozen=True, kw_only=True):
     results: int
 
 
-class SeriesLine(msgspec.Struct, frozen=True, kw_only=True):
+class SeriesLine(HostSet, frozen=True, kw_only=True):
     """One number of one fingerprint: the number of results that contain it, and the newest.
     ``number`` is taken from the newest.
     """
 
-    newest: Entry
     number: Number
-    results: int
 
 
 # --- Results compared with each other.

@@ -158,11 +158,7 @@ changes that report otherwise.
 """
 
 
-class _ChangeData(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    pass
-
-
-class Change(_ChangeData, frozen=True):
+class Change(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One value on one host.
 
     ``id``: the setting, followed by ``/`` and the interface or file. ``file``: ``value`` is written
@@ -183,14 +179,14 @@ class Change(_ChangeData, frozen=True):
     write: tuple[str, ...] = ()
 
 
-class Keep(_ChangeData, frozen=True):
+class Keep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A drop-in file that belongs to wireproof, with its whole text; ``confirm`` writes it."""
 
     path: str
     text: str
 
 
-class ChangeSet(_ChangeData, frozen=True):
+class ChangeSet(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The changes requested from one host, all or nothing. ``timeout_s``: seconds until it reverts
     automatically. ``by``: who requested it, for the journal.
     """

@@ -21,7 +21,7 @@ from pathlib import Path
 import msgspec
 
 from wireproof.files.held import held_folder, make_folder, within
-from wireproof.files.hostile import open_regular, read_bounded, replace_file
+from wireproof.files.hostile import open_regular, read_bounded, replace_file, text_in
 from wireproof.model.errors import (
     LARGEST_DECODED,
     BadInput,
@@ -307,10 +307,7 @@ def take_turns(root: Path, nodes: Iterable[str], when: str) -> None:
 
 def last_turn(root: Path, node: str) -> str:
     """Return the recorded time; "" if there is none or it cannot be read."""
-    try:
-        return read_bounded(_file(root, node), _LARGEST, follow=False).decode("ascii", "replace")
-    except OSError:
-        return ""
+    return text_in(_file(root, node), _LARGEST)
 
 
 def _file(root: Path, node: str) -> Path:

@@ -13,7 +13,7 @@ import msgspec
 
 from wireproof.audit.expression import Unknown, Value
 from wireproof.audit.values import part_of, typed
-from wireproof.files.hostile import read_bounded
+from wireproof.files.hostile import text_in
 from wireproof.files.programs import by_path
 from wireproof.instrument.watch import Follower, watch_argv
 from wireproof.launch.engines import find_engine
@@ -284,10 +284,7 @@ def _uptime(folder: Path) -> float | None:
 
 def _text(path: Path) -> str:
     """Return the text of a file, or "" if it cannot be read."""
-    try:
-        return read_bounded(path, _LARGEST, follow=False).decode("utf-8", "replace")
-    except OSError:
-        return ""
+    return text_in(path, _LARGEST)
 
 
 # --- The configuration of a port, from the texts of the commands that show it. Nothing is changed.

@@ -18,7 +18,7 @@ from wireproof.adapters.psm3.identify import readback
 from wireproof.adapters.psm3.statistics import statistics
 from wireproof.analysis.measured import metric_of, value_of
 from wireproof.files.held import make_folder
-from wireproof.files.hostile import read_bounded
+from wireproof.files.hostile import read_bounded, text_in
 from wireproof.launch.command import request_for
 from wireproof.launch.engines import MpiInstall
 from wireproof.launch.known import MPIS
@@ -160,7 +160,8 @@ class Launcher:
             hosts, looked = run.hosts, "\n".join(fact.text for fact in run.facts)
         except CouldNotMeasure as error:
             failed = str(error).split(" (log:")[0].split(" (give --out")[0]
-        return hosts, f"{_log(folder / 'run')}\n{looked}", failed
+        printed = text_in(folder / "run" / "engine.log", _LOG_BYTES)
+        return hosts, f"{printed}\n{looked}", failed
 
     def run(
         self, number: int, block: int, configuration: Configuration, seed: str, folder: Path
@@ -219,15 +220,6 @@ def _refuse_other_mpi(library: Library, session: Session, install: MpiInstall | 
         raise BadInput(
             f"{MPIS[install.family].title} does not use {library.title}: choose --mpi ({titles})."
         )
-
-
-def _log(folder: Path) -> str:
-    """Return the output of all processes of a launch, or "" if it cannot be read."""
-    try:
-        data = read_bounded(folder / "engine.log", _LOG_BYTES, follow=False)
-    except OSError:
-        return ""
-    return data.decode("utf-8", "replace")
 
 
 # --- The specification of a study.

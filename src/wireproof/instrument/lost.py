@@ -123,8 +123,10 @@ def _peers_lost(lines: Sequence[str], frames: Sequence[Frame], names: RankNames)
         if found := _PEER.search(line):
             yield (
                 named_ranks(found[2]),
-                f"was lost: {names.title(int(found[1]))} lost it:"
-                f" {clean_text(found[2].encode(), 160)}",
+                (
+                    f"was lost: {names.title(int(found[1]))} lost it:"
+                    f" {clean_text(found[2].encode(), 160)}"
+                ),
             )
         elif found := _FAILED_CALL.search(line):
             yield (

@@ -9,6 +9,8 @@ from typing import Any
 
 from tests.bmc.certificate import Certificate
 
+from wireproof.model.tuning import Bmc, Secret
+
 PASSWORD = "another-s3cret"
 _TOKEN = "t0ken-of-a-session"
 Reply = Callable[[BaseHTTPRequestHandler], None]
@@ -61,6 +63,17 @@ class Board:
     @property
     def address(self) -> str:
         return f"127.0.0.1:{self.port}"
+
+    def reached(self, password: str = PASSWORD, certificate: Certificate | None = None) -> Bmc:
+        """How a user names it; without a certificate the system's authorities are asked."""
+        return Bmc(
+            host="n1",
+            address="127.0.0.1",
+            port=self.port,
+            user="admin",
+            password=Secret(password),
+            authority=str(certificate.file) if certificate else "",
+        )
 
     @property
     def logins(self) -> int:

@@ -12,7 +12,6 @@ from tests.bmc.server import PASSWORD, SYSTEM, Board, Reply, served
 
 from wireproof.bmc import collect_firmware
 from wireproof.bmc.talk import BmcLimits
-from wireproof.model.tuning import Bmc, Secret
 
 LIMITS = BmcLimits(answer_bytes=1 << 20, total_bytes=4 << 20, requests=40)
 HURRIED = replace(LIMITS, request_s=0.5, total_s=1.0)
@@ -26,22 +25,11 @@ def board(certificate: Certificate) -> Iterator[Board]:
         yield board
 
 
-def bmc_of(board: Board, certificate: Certificate, password: str = PASSWORD) -> Bmc:
-    return Bmc(
-        host="n1",
-        address="127.0.0.1",
-        port=board.port,
-        user="admin",
-        password=Secret(password),
-        authority=str(certificate.file),
-    )
-
-
 def read(
     board: Board, certificate: Certificate, password: str = PASSWORD, limits: BmcLimits = LIMITS
 ) -> dict[str, str]:
     """Texts by place, and under "" why there are none."""
-    (facts,) = collect_firmware([bmc_of(board, certificate, password)], limits).values()
+    (facts,) = collect_firmware([board.reached(password, certificate)], limits).values()
     return {one.path if one.status == "ok" else "": one.text or one.reason for one in facts}
 
 

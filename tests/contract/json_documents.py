@@ -18,15 +18,13 @@ from unittest import mock
 
 from tests.audit.trees import lay_out
 from tests.tune.node import end_timers
-from tests.unit.test_rail_gain import row
+from tests.unit.test_rail_gain import row, told
 from tests.unit.test_study_conclude import OBEYED, runs, study
 from tests.zoo.pfc_adapters import ADAPTERS
 from tests.zoo.pfc_trees import as_trees
 from tests.zoo.pfc_worlds import SITUATIONS
 
 from wireproof.cli import main
-from wireproof.model.experiment import RailGain
-from wireproof.verdict.rail_gain import judge_gain
 
 ROOT = Path(__file__).resolve().parents[2]
 STORED = ROOT / "tests" / "golden" / "stored"
@@ -180,31 +178,13 @@ def without_a_cluster() -> Iterator[None]:
     twice = Result(parts=again.parts * 2)
     shown = SimpleNamespace(result=twice, slow_node="n3", lie=True, caught=True)
     made = study(runs([{"stream": 2.0}], 2), {1: OBEYED})
-    gained = (_gain(), None)
+    gained = (told([row(100e6, 100e6, 190e6)]), None)
     with (
         mock.patch("wireproof.workflow.demo.demo", return_value=shown),
         mock.patch("wireproof.workflow.study.run_study", return_value=made),
         mock.patch("wireproof.workflow.rails.measure_gain", return_value=gained),
     ):
         yield
-
-
-def _gain() -> RailGain:
-    rows = [row(100e6, 100e6, 190e6)]
-    judged = judge_gain(rows)
-    return RailGain(
-        verdict=judged.verdict,
-        answer=judged.answer,
-        hosts=["n1", "n2"],
-        rails=["hsn0", "hsn1"],
-        link="2 x 1gbe",
-        rounds=5,
-        seed=1,
-        rows=rows,
-        findings=judged.findings,
-        told={"UCX_NET_DEVICES": "hsn0,hsn1"},
-        seconds=30.0,
-    )
 
 
 def printed_in(folder: Path) -> dict[str, Printed]:

@@ -13,19 +13,8 @@ from wireproof.bmc import collect_firmware
 from wireproof.bmc.session import BmcSession
 from wireproof.cli.options import BMC
 from wireproof.model.errors import WireproofError
-from wireproof.model.tuning import Bmc, Secret
+from wireproof.model.tuning import Secret
 from wireproof.store.snapshot import write_snapshot
-
-
-def _bmc(board: Board, password: str, authority: str = "") -> Bmc:
-    return Bmc(
-        host="n1",
-        address="127.0.0.1",
-        port=board.port,
-        user="admin",
-        password=Secret(password),
-        authority=authority,
-    )
 
 
 def test_the_password_stays_where_it_is(tmp_path: Path) -> None:
@@ -36,18 +25,18 @@ def test_the_password_stays_where_it_is(tmp_path: Path) -> None:
     assert {name for name in names if "password" in name} == {"--bmc-password-file"}
     assert not [option for option in BMC if getattr(option, "envvar", None)]
     secret = Secret(PASSWORD)
-    assert PASSWORD not in f"{secret} {secret!r} {[secret]} {_bmc(Board({}, []), PASSWORD)!r}"
+    assert PASSWORD not in f"{secret} {secret!r} {[secret]} {Board({}, []).reached()!r}"
     for store in (pickle.dumps, copy.deepcopy):
         with pytest.raises(TypeError):
             store(secret)
     certificate = make_certificate(tmp_path)
     board = Board({"Echo": f"it is {PASSWORD}"}, [{"AttributeName": PASSWORD}])
     with served(board, certificate):
-        facts = collect_firmware([_bmc(board, PASSWORD, str(certificate.file))])
+        facts = collect_firmware([board.reached(certificate=certificate)])
         board.replies["GET", "/redfish/v1/Systems"] = lambda handler: handler.wfile.write(b"\n")
         with (
             pytest.raises(WireproofError) as failed,
-            BmcSession(_bmc(board, PASSWORD, str(certificate.file))) as session,
+            BmcSession(board.reached(certificate=certificate)) as session,
         ):
             session.get("/redfish/v1/Systems")
     write_snapshot(tmp_path / "n1.snap", facts)
@@ -61,7 +50,7 @@ def test_a_bmc_gets_the_password_once_and_only_the_right_one(tmp_path: Path) -> 
     """
     certificate = make_certificate(tmp_path)
     with served(Board({"A": "B"}, []), certificate) as board:
-        collect_firmware([_bmc(board, PASSWORD)])
+        collect_firmware([board.reached()])
         assert board.requests == [], "its certificate is not known"
-        collect_firmware([_bmc(board, "wrong", str(certificate.file))])
+        collect_firmware([board.reached("wrong", certificate)])
         assert board.logins == 1

@@ -28,6 +28,10 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 
 pytestmark = [pytest.mark.slurm, pytest.mark.engine]
 ROOT = Path(__file__).resolve().parents[2]
+ALL_NODES = (
+    *("sbatch", "--parsable", "--nodes=4", "--exclusive"),
+    *("--output=/dev/null", "--wrap=sleep 60"),
+)
 
 
 def test_nodes_are_had_and_given_back(here: Cluster) -> None:
@@ -57,16 +61,7 @@ def test_a_pending_job_is_told_with_its_reason_and_starts_when_it_can(here: Clus
 
 
 def test_the_wait_is_bounded_and_only_our_job_is_cancelled(here: Cluster) -> None:
-    other = here.slurm.run(
-        [
-            "sbatch",
-            "--parsable",
-            "--nodes=4",
-            "--exclusive",
-            "--output=/dev/null",
-            "--wrap=sleep 60",
-        ]
-    )
+    other = here.slurm.run(ALL_NODES)
     kept = other.stdout.strip()
     try:
         with pytest.raises(
@@ -173,15 +168,7 @@ def _wait_until_it_runs(here: Cluster, job: str) -> None:
 def test_however_we_end_the_job_ends(here: Cluster, number: signal.Signals, pending: bool) -> None:
     kept = ""
     if pending:
-        blocking = [
-            "sbatch",
-            "--parsable",
-            "--nodes=4",
-            "--exclusive",
-            "--output=/dev/null",
-            "--wrap=sleep 60",
-        ]
-        kept = here.slurm.run(blocking).stdout.strip()
+        kept = here.slurm.run(ALL_NODES).stdout.strip()
         _wait_until_it_runs(here, kept)
     code = CODE.format(nodes=2, through=here.through)
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}

@@ -285,17 +285,19 @@ def test_t7_netvsc_and_its_virtual_function_count_the_same_bytes_once():
     assert not fails(found)
 
 
+QDR = nic(
+    "hsn0",
+    "mlx4_core",
+    "mlx4_0",
+    "InfiniBand",
+    kind="infiniband",
+    mtu=2044,
+    rate="40 Gb/sec (4X QDR)",
+)
+
+
 def test_t8_a_pegged_counter_that_the_reading_leaves_out_is_unproven():
-    port = nic(
-        "hsn0",
-        "mlx4_core",
-        "mlx4_0",
-        "InfiniBand",
-        kind="infiniband",
-        mtu=2044,
-        rate="40 Gb/sec (4X QDR)",
-    )
-    run = with_nics(base("qdr", 1800.0), LO, port)
+    run = with_nics(base("qdr", 1800.0), LO, QDR)
 
     def counted(point: PointRecord, rank: int) -> dict[str, int]:
         tx, rx = wire(point, rank)
@@ -310,18 +312,9 @@ def test_t8_a_pegged_counter_that_the_reading_leaves_out_is_unproven():
 
 
 def test_t8_a_pegged_counter_that_is_given_is_unproven():
-    port = nic(
-        "hsn0",
-        "mlx4_core",
-        "mlx4_0",
-        "InfiniBand",
-        kind="infiniband",
-        mtu=2044,
-        rate="40 Gb/sec (4X QDR)",
-    )
     end = 2**32 - 1
     counted = {f"ib/mlx4_0/1/counters/port_{way}_data": (end, end) for way in ("xmit", "rcv")}
-    run = rewitness(with_nics(base("qdr", 1800.0), LO, port), lambda point, rank: counted)
+    run = rewitness(with_nics(base("qdr", 1800.0), LO, QDR), lambda point, rank: counted)
     assert proofs(judge(run)) == {"unproven"}
 
 

@@ -67,6 +67,13 @@ def test_a_resumed_check_asks_for_the_nodes_that_it_was_begun_on(tmp_path: Path)
     assert job._same_nodes(named, tmp_path, Console()) == named
 
 
+HERE = Target(
+    hosts=("c1", "c2"),
+    start_on=("c1", "c2"),
+    allocation=Allocation(scheduler="slurm", job="7", hosts=("c1", "c2")),
+)
+
+
 @pytest.mark.parametrize(
     ("state", "gone"),
     [
@@ -87,12 +94,7 @@ def test_a_node_that_is_drained_while_we_have_it_is_still_measured(
     monkeypatch.setattr(
         slurm_job, "_ask", lambda argv, _through=(): subprocess.CompletedProcess(argv, 0, text, "")
     )
-    here = Target(
-        hosts=("c1", "c2"),
-        start_on=("c1", "c2"),
-        allocation=Allocation(scheduler="slurm", job="7", hosts=("c1", "c2")),
-    )
-    assert bool(Availability(Console()).absent(here, (0, 1))) is gone
+    assert bool(Availability(Console()).absent(HERE, (0, 1))) is gone
 
 
 def test_a_slurm_that_does_not_answer_closes_no_node(
@@ -102,12 +104,7 @@ def test_a_slurm_that_does_not_answer_closes_no_node(
     monkeypatch.setattr(
         slurm_job, "_ask", lambda argv, _through=(): subprocess.CompletedProcess(argv, 1, "", said)
     )
-    here = Target(
-        hosts=("c1", "c2"),
-        start_on=("c1", "c2"),
-        allocation=Allocation(scheduler="slurm", job="7", hosts=("c1", "c2")),
-    )
-    assert Availability(Console()).absent(here, (0, 1)) == {}
+    assert Availability(Console()).absent(HERE, (0, 1)) == {}
     assert "assumed to be usable" in capsys.readouterr().err
 
 
@@ -118,13 +115,8 @@ def test_a_topology_of_slurm_that_is_none_does_not_stop_a_check(
     monkeypatch.setattr(
         slurm_job, "_ask", lambda argv, _through=(): subprocess.CompletedProcess(argv, 0, text, "")
     )
-    here = Target(
-        hosts=("c1", "c2"),
-        start_on=("c1", "c2"),
-        allocation=Allocation(scheduler="slurm", job="7", hosts=("c1", "c2")),
-    )
-    assert fabric_for(None, here, Console()) is None
+    assert fabric_for(None, HERE, Console()) is None
     assert "continues without a topology" in capsys.readouterr().err
     (tmp_path / "topology.conf").write_text(text)
     with pytest.raises(BadInput):
-        fabric_for(tmp_path / "topology.conf", here, Console())
+        fabric_for(tmp_path / "topology.conf", HERE, Console())

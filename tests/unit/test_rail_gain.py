@@ -122,11 +122,9 @@ def test_without_large_one_way_messages_it_stays_open() -> None:
     assert judge_gain([]).verdict == "inconclusive"
 
 
-@pytest.mark.parametrize("width", [80, 120])
-def test_the_text_names_every_rail_and_fits(width: int) -> None:
-    rows = [row(LINE, 0.3 * LINE, 0.6 * LINE), row(LINE, LINE, LINE, pattern="pingpong")]
+def told(rows: list[GainRow]) -> RailGain:
     judged = judge_gain(rows)
-    gain = RailGain(
+    return RailGain(
         verdict=judged.verdict,
         answer=judged.answer,
         hosts=["n1", "n2"],
@@ -139,6 +137,12 @@ def test_the_text_names_every_rail_and_fits(width: int) -> None:
         told={"UCX_NET_DEVICES": "hsn0,hsn1"},
         seconds=30.0,
     )
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_text_names_every_rail_and_fits(width: int) -> None:
+    rows = [row(LINE, 0.3 * LINE, 0.6 * LINE), row(LINE, LINE, LINE, pattern="pingpong")]
+    gain = told(rows)
     text = document_text(gain_document(gain), Look(width=width))
     assert all(len(line) <= width for line in text.splitlines())
     for word in ("hsn0", "hsn1", "together", "slow-rail", "UCX_NET_DEVICES=hsn0,hsn1"):

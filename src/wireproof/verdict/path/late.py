@@ -29,6 +29,7 @@ _LATE = "counters-late"
 _DECIDED = ("on-wire", "wrong-path", "mixed")
 _MOST = 1.12
 _SILENT = ("off-wire", "partly")
+_LACKING = (*_SILENT, "mixed")
 _LOST = ("wrapped", "dark", "blind")
 
 # bytes per packet: Ethernet, IPv6, TCP with options; and further traffic of a stream
@@ -46,8 +47,8 @@ def summed(
     late.
     """
     waited = {total.rank for total in ctx.run.totals if total.settled_ns > 0}
-    silent = (proof.code == _LATE or _lacks(proof) for seen in witnessed for proof in seen.pairs)
-    if not waited and not any(silent):
+    short = (proof.code == _LATE or _lacks(proof) for seen in witnessed for proof in seen.pairs)
+    if not waited and not any(short):
         return [proof for seen in witnessed for proof in seen.pairs]
     whole = _Whole(ctx, points, witnessed, waited)
     return [
@@ -178,7 +179,7 @@ class _Whole:
         another job: a sum does not show which.
         """
         place = self._place(one, seen)
-        if one.kind not in ("partly", "mixed", "off-wire") or place not in self.missing:
+        if one.kind not in _LACKING or place not in self.missing:
             return False
         if place[0] not in self.ledgers:
             return False
@@ -345,8 +346,8 @@ def _carried(seen: Sighting, *, alone: bool) -> float:
 
 
 def _lacks(proof: PairProof) -> bool:
-    """Return whether the bytes are missing at some end and no other port shows them."""
-    return any(one.kind in _SILENT for one in proof.sightings)
+    """Return whether the claimed port of some end lacks bytes."""
+    return any(one.kind in _LACKING for one in proof.sightings)
 
 
 def _stale(one: Sighting, remark: str = "") -> Sighting:

@@ -132,7 +132,8 @@ def _small_blurred(world: Timeline, played: Played) -> bool:
 
 def _decision(world: Timeline, whole: bool) -> str:
     scene, move = world.scene, world.scene.move
-    if scene.hidden or not _both(world, _is_plain) or _too_loud(world) or _blended(world):
+    struck = scene.hidden or scene.accidents or scene.one_kernel
+    if struck or not _both(world, _is_plain) or _too_loud(world) or _blended(world):
         return ""
     if move.turned:
         return "off-wire" if _both(world, lambda end: _shows_turns(end, move.carrier)) else ""

@@ -112,9 +112,9 @@ def _host(scene: Scene, machine: Machine, rank: int) -> Host:
         rank=rank,
         host=f"n{rank + 1}",
         hostname=f"n{rank + 1}",
-        boot_id=f"boot-{rank}",
+        boot_id=boot_id(scene, rank),
         machine_id=f"machine-{rank}",
-        netns=4026531840,
+        netns=4026531840 + rank * scene.one_kernel,
         ipcns=1,
         cpu_count=8,
         library="Zoo MPI 1.0",
@@ -123,18 +123,31 @@ def _host(scene: Scene, machine: Machine, rank: int) -> Host:
     )
 
 
+def boot_id(scene: Scene, rank: int) -> str:
+    """Of the kernel below one host."""
+    return f"boot-{0 if scene.one_kernel else rank}"
+
+
 def _rises(first: Mapping[str, int], second: Mapping[str, int]) -> dict[str, int]:
-    return {name: second[name] - value for name, value in first.items() if second[name] != value}
+    both = [name for name in first if name in second]
+    return {name: second[name] - first[name] for name in both if second[name] != first[name]}
 
 
 def _changed(machine: Machine, start_s: float, end_s: float) -> dict[str, tuple[int, int]]:
     first, second = machine.reading(start_s), machine.reading(end_s)
-    top = {name for name in first if first[name] == second[name] == (1 << 32) - 1}
+    both = [name for name in first if name in second]
+    top = {name for name in both if first[name] == second[name] == (1 << 32) - 1}
     return {
         name: (first[name], second[name])
-        for name in first
+        for name in both
         if first[name] != second[name] or name in top
     }
+
+
+def _unreadable(machine: Machine, start_s: float, end_s: float) -> list[str]:
+    """Counters that the engine met and that one of the readings lacks."""
+    first, second = machine.reading(start_s).keys(), machine.reading(end_s).keys()
+    return sorted((machine.reading(0.0).keys() | first | second) - (first & second))
 
 
 def _idle(world: Timeline, rank: int) -> Idle:
@@ -161,6 +174,7 @@ def _total(world: Timeline, rank: int) -> Total:
         settled_ns=settled_s * _NS,
         source="netlink",
         counters=_changed(world.machines[rank], start, end),
+        unreadable=_unreadable(world.machines[rank], start, end),
         foreign_sysfs=world.scene.hidden,
         tail=[_quiet(world.machines[rank], *each) for each in pairwise(marks) if on],
     )
@@ -260,6 +274,7 @@ def _reading(world: Timeline, played: Played, rank: int) -> WitnessReading:
         rank=rank,
         interval_ns=(end - start) * _NS,
         counters=_changed(machine, start, end),
+        unreadable=_unreadable(machine, start, end),
         source="netlink",
         foreign_sysfs=world.scene.hidden,
         quiet=QuietWindows(

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from tests.zoo.parts import ALL, KERNEL, Adapter, File, Port
-from tests.zoo.ramp import Flow, Machine
+from tests.zoo.ramp import Accident, Flow, Machine
 
 IDLE_S, QUIET_S, GAP_S = 0.2, 0.05, 0.002
 _AROUND_S = 30.0
@@ -90,7 +90,8 @@ class Scene:
     """``nic``: claimed on both hosts ("" none). ``late_s``: everything is refreshed so seldom.
     ``start``: see ``Machine``. ``hidden``: beginnings of file names that cannot be read.
     ``one_adapter``: both hosts are functions of it. ``rate`` and ``latency_s``: of the path that
-    was really taken. ``far``: the other host's adapter if it differs.
+    was really taken. ``far``: the other host's adapter if it differs. ``one_kernel``: the hosts
+    are containers of one machine.
     """
 
     adapter: Adapter
@@ -113,6 +114,8 @@ class Scene:
     with_rail: bool = True
     link: str = ""
     far: Adapter | None = None
+    accidents: tuple[Accident, ...] = ()
+    one_kernel: bool = False
 
     def end(self, host: int) -> Adapter:
         """The adapter of one host."""
@@ -205,7 +208,14 @@ def timeline(scene: Scene) -> Timeline:
     """
     hidden = frozenset({"ib/", "ethtool/"}) if scene.hidden else frozenset()
     machines = [
-        Machine(ports_of(scene, host), scene.seed * 2 + host, scene.late_s, scene.start, hidden)
+        Machine(
+            ports_of(scene, host),
+            scene.seed * 2 + host,
+            scene.late_s,
+            scene.start,
+            hidden,
+            tuple(one for one in scene.accidents if one.host == host),
+        )
         for host in (0, 1)
     ]
     world = Timeline(scene, machines)

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import msgspec
 from tests.records import imb_rates
-from tests.zoo.frames import claim_of, nics_of
+from tests.zoo.frames import boot_id, claim_of, nics_of
 from tests.zoo.ramp import Machine
 from tests.zoo.scene import Played, Point, Scene, Timeline, timeline
 
@@ -32,9 +32,9 @@ _SECONDS = 2.0
 _SIZE = 1 << 20
 
 
-def proved(scene: Scene, boot_ids: Sequence[str] = ("boot-0", "boot-1")) -> TrafficVerdict:
+def proved(scene: Scene, boot_ids: Sequence[str] = ()) -> TrafficVerdict:
     """What ``prove`` says of a program that printed the rate of the path that was really taken, on
-    as many machines as there are ``boot_ids``.
+    as many machines as there are ``boot_ids``: by default those of the scene.
     """
     world = timeline(replace(scene, points=(Point("stream", _SIZE, seconds=_SECONDS),)))
     played = world.played[0]
@@ -45,8 +45,8 @@ def proved(scene: Scene, boot_ids: Sequence[str] = ("boot-0", "boot-1")) -> Traf
     aside.append(played.end_s)
     for later in (played.end_s + 2 * waits.after_s, None):
         watched = [
-            _watched(scene, world, host, (times, aside), waits, boot_id)
-            for host, boot_id in enumerate(boot_ids)
+            _watched(scene, world, host, (times, aside), waits, boot)
+            for host, boot in enumerate(boot_ids or (boot_id(scene, 0), boot_id(scene, 1)))
         ]
         if later is None or not any(map(goes_on, watched)):
             break
@@ -80,6 +80,7 @@ def _watched(
         foreign_sysfs=scene.hidden,
     )
     times = readings[0]
+    follower = _follower(about, machine, times[1], times[-1])
     marks, aside = (
         [CounterMark(t_ns=round(t * 1e9), counters=machine.reading(t)) for t in each]
         for each in readings
@@ -92,14 +93,15 @@ def _watched(
         before=before,
         after=after,
         aside=aside,
-        peaks=_peaks(about, machine, times[1], times[-1]),
+        peaks=follower.peaks,
+        fell=follower.watched().fell,
         gap_s=0.1,
         settled_s=waits.settled_s,
     )
 
 
-def _peaks(about: WatchStart, machine: Machine, start_s: float, end_s: float) -> dict[str, float]:
-    """As the program makes them of its readings; a driver's own counters are read before and after
+def _follower(about: WatchStart, machine: Machine, start_s: float, end_s: float) -> Follower:
+    """It makes peaks and falls of its readings; a driver's own counters are read before and after
     alone.
     """
     follower, encoder = Follower(about.hostname), msgspec.json.Encoder()
@@ -110,7 +112,7 @@ def _peaks(about: WatchStart, machine: Machine, start_s: float, end_s: float) ->
         read = machine.reading(t_s).items()
         seen = {name: value for name, value in read if not name.startswith("ethtool/")}
         follower.feed(encoder.encode(Reading(t_ns=round(t_s * 1e9), counters=seen)) + b"\n")
-    return follower.peaks
+    return follower
 
 
 def _printed(played: Played) -> Series:

@@ -16,7 +16,7 @@ import random
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tests.zoo.animals import ZOO
@@ -24,6 +24,7 @@ from tests.zoo.expert import Opinion, opinion
 from tests.zoo.frames import run_of
 from tests.zoo.matrix import verdict_of
 from tests.zoo.parts import Adapter
+from tests.zoo.ramp import Accident
 from tests.zoo.scene import Move, Other, Point, Scene, ports_of, rail_of, timeline
 from tests.zoo.watched import proved
 
@@ -82,6 +83,26 @@ def world(seed: int) -> Scene:
         lines = [125e3 * (rail_of(end).speed_mbps or math.inf) for end in (near, far)]
         scene = replace(scene, with_rail=True, rate=min(scene.rate, 0.95 * min(lines)))
     return replace(scene, others=(*_others(scene, line, rng), *_management(rng)))
+
+
+def accident(seed: int) -> Scene:
+    """The world of that seed, in which something happens to a port of one host, or whose hosts
+    are two containers of one machine.
+    """
+    scene, rng = world(seed), random.Random(f"accident {seed}")
+    kernel, host = rng.random() < 0.2, rng.randrange(2)
+    kind = rng.choice(("reset", "back", "renamed", "moves"))
+    names = [port.name for port in ports_of(scene, host) if port.nic]
+    legs = [port.name for port in ports_of(scene, host) if port.master]
+    to = ""
+    if kind == "moves" and len(legs) == 2:
+        names, to = [legs[0]], legs[1]
+    elif kind == "moves":
+        kind = "reset"
+    port, at_s = rng.choice(names), rng.uniform(1.2, 5.0)
+    struck = Accident(kind, host, port, at_s, round(10 ** rng.uniform(1, 6)), to)
+    start = "fresh" if kind == "reset" and rng.random() < 0.5 else scene.start
+    return replace(scene, one_kernel=kernel, accidents=(struck,), start=start)
 
 
 def _drawn(adapters: Sequence[Adapter], lot: str) -> Adapter:
@@ -172,9 +193,9 @@ def _others(scene: Scene, line: float, rng: random.Random) -> tuple[Other, ...]:
     return tuple(found)
 
 
-def outcome(seed: int) -> Outcome:
+def outcome(seed: int, build: Callable[[int], Scene] = world) -> Outcome:
     """Judge the world of that seed and hold the verdict against the truth."""
-    scene = world(seed)
+    scene = build(seed)
     played = timeline(scene)
     found = judge(run_of(played))
     got, level, _ = verdict_of(found)
@@ -194,11 +215,11 @@ def outcome(seed: int) -> Outcome:
     )
 
 
-def proved_fault(seed: int) -> str:
+def proved_fault(seed: int, build: Callable[[int], Scene] = world) -> str:
     """What is false about ``prove``'s verdict on that world, in which a program streams for two
     seconds.
     """
-    scene = world(seed)
+    scene = build(seed)
     if all(port.kind == "virtual" for host in (0, 1) for port in ports_of(scene, host)):
         scene = replace(scene, late_s=0.0)  # software counts at once, and is not waited for
     stream = replace(scene, points=(Point("stream", 1 << 20, seconds=2.0),))

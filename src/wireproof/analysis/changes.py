@@ -169,7 +169,8 @@ class MarkedChanges:
 
     def rise(self, name: str, bits: int = 64) -> Rise:
         if name not in self._after.counters:
-            return Rise(None, ABSENT if name not in self._before.counters else "unreadable")
+            known = any(name in one.counters for one in self._idle)
+            return Rise(None, "unreadable" if known else ABSENT)
         if name not in self._before.counters:
             return Rise(None, "new")
         if name in self._fell or (

@@ -129,7 +129,10 @@ class _CountedPort:
         tx, rx = (self._whole(direction, changes) for direction in DIRECTIONS)
         if self._rdma_packets and _stood_still(self._rdma_packets, changes):
             tx, rx = _kernel_s(tx, self._rdma_packets), _kernel_s(rx, self._rdma_packets)
-        return PortLedger(nic=self.nic, tx=tx, rx=rx, known=self._known_family)
+        lost = changes.rise(f"net/{self.nic.name}/carrier_changes").count
+        gone = changes.rise(f"net/{self.nic.name}/tx_bytes").remark == "unreadable"
+        again = bool(lost) or gone or any(one.remark == "reset" for one in (*tx, *rx))
+        return PortLedger(nic=self.nic, tx=tx, rx=rx, known=self._known_family, restarted=again)
 
     def _whole(self, direction: Direction, changes: Changes) -> list[LedgerEntry]:
         """Return the entries of one direction, with entries for uncounted traffic."""

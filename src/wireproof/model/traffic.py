@@ -67,12 +67,16 @@ class LedgerEntry(msgspec.Struct, frozen=True, kw_only=True):
 class PortLedger(msgspec.Struct, frozen=True, kw_only=True):
     """One port: its entries by direction. Several carriers are parts of the total, unless one of
     them is ``any``.
+
+    ``restarted``: its link went down, its interface disappeared or a counter was reset, so any of
+    its counters may lack bytes.
     """
 
     nic: Nic
     tx: list[LedgerEntry]
     rx: list[LedgerEntry]
     known: bool = True
+    restarted: bool = False
 
     def entries(self, direction: Direction) -> list[LedgerEntry]:
         """Return the entries of one direction."""

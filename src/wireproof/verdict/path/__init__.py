@@ -119,6 +119,12 @@ def _upright(ledger: Ledger, name: str) -> list[PortLedger]:
     return [ledger.ports[one] for one in (name, *beneath(name, lower))]
 
 
+def restarted(ledger: Ledger, name: str) -> bool:
+    """Return whether a port, or a port below it, restarted; without a name, any real port."""
+    ports = _upright(ledger, name) if name else filter(is_real, ledger.ports.values())
+    return any(port.restarted for port in ports)
+
+
 def refresh_ms(ledger: Ledger, name: str) -> float:
     """Return the slowest refresh of the byte counters at ``name`` and below, in ms."""
     entries = [one for port in _upright(ledger, name) for one in (*port.tx, *port.rx)]
@@ -192,9 +198,12 @@ def apart(ledger: Ledger, ways: Mapping[str, Crossed]) -> dict[str, Crossed]:
 
 
 def uncounted(ledger: Ledger, around: Mapping[str, Crossed]) -> str:
-    """Return a port of an adapter that may have carried bytes that no counter shows, or ""."""
+    """Return a port that may have carried bytes that no counter shows, or "": a port of an adapter,
+    or any port that restarted.
+    """
     blind = (name for name, one in around.items() if not one.complete or one.bytes is None)
-    return next((one for one in blind if any(map(is_real, _upright(ledger, one)))), "")
+    ports = ((name, port) for name in blind for port in _upright(ledger, name))
+    return next((name for name, port in ports if is_real(port) or port.restarted), "")
 
 
 # --- amount and protocol

@@ -7,8 +7,9 @@ other port.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from wireproof.analysis.catalogue import family_of, without_interface
 from wireproof.analysis.crossed import (
@@ -33,6 +34,7 @@ from wireproof.verdict.path import (
     lacks_packets,
     looped,
     may_have_wrapped,
+    restarted,
     turned_round,
     uncounted,
     unplaced,
@@ -40,6 +42,7 @@ from wireproof.verdict.path import (
 
 _LOUD_BACKGROUND = 0.2
 _ELSEWHERE = 0.5  # share of the payload above which other ports count as its path
+_SHORT = ("wrong-path", "off-wire", "loopback", "inside", "partly", "mixed")
 STRAY_BYTES = 8_000_000  # smaller amounts belong to a launcher or a login, not to the payload
 _IDLE_CHATTER = 4096.0  # bytes that an idle port moves during a point: neighbour discovery, ARP
 
@@ -118,25 +121,26 @@ def look(
     if not name or name not in ledger.ports:
         remark = f"there is no port {claimed}" if claimed else "no port could be read"
         return blindly(rank, claimed, direction, due, criteria, remark)
-    found = _PortSight(ledger, rank, name, direction, due, criteria).sighting()
-    if not claimed and not found.proves and found.kind != "small":
-        seen = (
-            _PortSight(ledger, rank, one, direction, due, criteria)
-            for one in _late_ways(ledger, direction)
-        )
-        again = (one.sighting() for one in seen)
-        found = next((one for one in again if one.proves), found)
+    names = chain([name], () if claimed else _late_ways(ledger, direction))
+    seen = (_PortSight(ledger, rank, one, direction, due, criteria).sighting() for one in names)
+    found = first = next(seen)
+    if first.kind != "small":
+        found = next((one for one in chain([first], seen) if one.proves), first)
+    if found.kind in _SHORT and restarted(ledger, claimed):
+        return replace(found, kind="wrapped")
     if not claimed and due.need < STRAY_BYTES and found.kind in ("mixed", "wrong-path"):
         # with so few bytes, the busiest port is not necessarily their path
         return replace(found, kind="background")
     return found
 
 
-def _late_ways(ledger: Ledger, direction: Direction) -> list[str]:
-    """Return the egress ports whose counters are late, and the ports that are stacked on them."""
+def _late_ways(ledger: Ledger, direction: Direction) -> Iterator[str]:
+    """Yield the egress ports whose counters are late, and the ports that are stacked on them."""
     ways = everywhere(ledger, direction)
     late = {name for name, way in ways.items() if way.quality == "stale"}
-    return [name for name in ledger.ports if late.intersection([name, *_beneath(ledger, name)])]
+    for name in ledger.ports:
+        if late.intersection([name, *_beneath(ledger, name)]):
+            yield name
 
 
 def _beneath(ledger: Ledger, name: str) -> list[str]:

@@ -292,7 +292,8 @@ class _Judged:
                 f", and the port below {hidden} is hidden, so other ports may count the same bytes",
             )
         absent = self.claimed.below(ABSENT * wanted + min(START_UP_BYTES, wanted / 2))
-        if instead := self._by_other_ports(wanted, absent=absent):
+        instead = self._by_other_ports(wanted, absent=absent)
+        if instead and not self.ports.restarted():
             return "wrong-path", "traffic-wrong-path", instead
         code, text = self._open(most, absent=absent)
         if code:

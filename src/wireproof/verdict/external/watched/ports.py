@@ -45,6 +45,7 @@ from wireproof.verdict.path import (
     kernel_of,
     looped,
     refresh_ms,
+    restarted,
     sharing,
     uncounted,
     unplaced,
@@ -166,9 +167,14 @@ class WatchedPorts:
             chosen,
             most=max([most_of(chosen), *map(most_of, most)]),
             peak=peak_of(counted, 0.0 if chosen.together else chosen.bytes),
-            trouble=next((end.trouble for end in both if end.trouble), ""),
+            trouble=next((end.trouble for end in both if end.trouble), self.restarted()),
             names=_names(both),
         )
+
+    def restarted(self) -> str:
+        """Return a remark if a claimed port restarted; else ""."""
+        again = any(restarted(self.ledger(host), self.claimed_name(host)) for host in self.hosts)
+        return "the port was reset or renamed, or its link went down" if again else ""
 
     def _poorer(self, ends: list[tuple[Carried, Carried]], by: Key, *, alone: bool) -> Carried:
         """Return senders or receivers, whichever counted less; the busier end if both are on one

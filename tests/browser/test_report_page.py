@@ -3,7 +3,6 @@ anything.
 """
 
 import csv
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 from tests.browser.visit import Visit
 from tests.conftest import some_of
 from tests.rendered import page_of, write
-from tests.unit.test_report_worlds import HOSTILE, four_nodes, hostile, off_wire
+from tests.unit.test_report_worlds import HOSTILE, four_nodes, hostile, off_wire, rejudged
 
 pytestmark = pytest.mark.browser
 
@@ -203,8 +202,7 @@ def test_a_table_is_saved_as_csv_with_its_raw_numbers(browser: Any, page_file: P
 def test_a_spreadsheet_runs_nothing(browser: Any, tmp_path: Path) -> None:
     section = hostile()
     pairs = [msgspec.structs.replace(one, label="=1+1") for one in section.judgement.pairs]
-    judged = msgspec.structs.replace(section.judgement, pairs=pairs)
-    page = page_of([replace(section, judgement=judged)], "formula")
+    page = page_of([rejudged(section, pairs=pairs)], "formula")
     file = write(tmp_path / "formula.html", page)
     with Visit(browser, file) as visit:
         with visit.page.expect_download() as saved:

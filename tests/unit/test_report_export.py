@@ -13,7 +13,7 @@ from tests.rendered import markdown_of
 from tests.unit.test_report_groups import group, point
 from tests.unit.test_report_groups import section as grouped
 from tests.unit.test_report_located_page import many
-from tests.unit.test_report_worlds import HOSTILE, empty, four_nodes, hostile, off_wire
+from tests.unit.test_report_worlds import HOSTILE, empty, four_nodes, hostile, off_wire, rejudged
 
 from wireproof.model.claim import Limits
 from wireproof.model.errors import BadInput, CouldNotMeasure
@@ -119,8 +119,7 @@ def test_the_switch_of_the_protocol_is_marked_where_the_judge_has_found_it() -> 
         subject="n1 -> n2",
         evidence={"eager_limit_bytes": 16384, "step_ns": 3e3},
     )
-    judged = msgspec.structs.replace(section.judgement, findings=[note, note])
-    for chart in charts(replace(section, judgement=judged), tables(section), "x")[:2]:
+    for chart in charts(rejudged(section, findings=[note, note]), tables(section), "x")[:2]:
         assert [(step.at, step.words) for step in chart.steps] == [(16384, "switch above 16 KiB")]
 
 
@@ -249,8 +248,7 @@ def test_hostile_hosts_are_words_in_the_picture_of_the_pairs() -> None:
         msgspec.structs.replace(pair, origin_host=HOSTILE) if pair.origin == 3 else pair
         for pair in whole.judgement.pairs
     ]
-    judged = msgspec.structs.replace(whole.judgement, pairs=pairs)
-    (text,) = pair_figures([replace(whole, judgement=judged)]).values()
+    (text,) = pair_figures([rejudged(whole, pairs=pairs)]).values()
     assert ElementTree.fromstring(text).find(f".//{SVG}img") is None  # noqa: S314  our own
     assert "<img" not in text
     assert "\u202e" not in text

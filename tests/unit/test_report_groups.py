@@ -12,7 +12,7 @@ import pytest
 from tests.records import estimate, group_result, point_record
 from tests.rendered import tables_of, text_of
 from tests.unit.test_report_html import Reader
-from tests.unit.test_report_worlds import HOSTILE, four_nodes
+from tests.unit.test_report_worlds import HOSTILE, four_nodes, rejudged
 
 from wireproof.model.claim import HostClaim
 from wireproof.model.finding import GroupVerdict
@@ -199,9 +199,7 @@ def test_the_verdict_of_a_group_stands_in_its_row_and_in_the_counts() -> None:
         )
         for number, word in ((1, "pass"), (2, "fail"))
     ]
-    judged = replace(
-        whole, judgement=set_(whole.judgement, groups=verdicts, verdict="fail", proof="on-wire")
-    )
+    judged = rejudged(whole, groups=verdicts, verdict="fail", proof="on-wire")
     text = " ".join(text_of(judged, Look(width=160)).split())
     assert "1 of 2 results pass" in text
     assert "93 on-wire pass" in text

@@ -2,14 +2,13 @@
 
 import json
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy
 import pytest
-from tests.unit.test_report_worlds import empty, four_nodes, hostile, off_wire
+from tests.unit.test_report_worlds import empty, four_nodes, hostile, off_wire, rejudged
 
 from wireproof.model.finding import Finding
 from wireproof.report.json import json_text, result
@@ -39,7 +38,7 @@ def _broken() -> JudgedRun:
         msgspec.structs.replace(pair, half_width=math.inf, low=math.nan)
         for pair in section.judgement.pairs
     ]
-    return replace(section, judgement=msgspec.structs.replace(section.judgement, pairs=pairs))
+    return rejudged(section, pairs=pairs)
 
 
 @pytest.mark.parametrize(
@@ -119,9 +118,7 @@ def test_numpy_scalars_in_evidence_are_plain_numbers() -> None:
         "d": numpy.float64("nan"),
     }
     finding = Finding(code="unstable", severity="warning", message="m", evidence=evidence)
-    loaded = _load(
-        replace(section, judgement=msgspec.structs.replace(section.judgement, findings=[finding]))
-    )
+    loaded = _load(rejudged(section, findings=[finding]))
     assert loaded["findings"][0]["evidence"] == {"a": 1.5, "b": 7, "c": True, "d": None}
 
 

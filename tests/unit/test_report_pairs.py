@@ -4,13 +4,12 @@ import base64
 import json
 import math
 import struct
-from dataclasses import replace
 from typing import Any
 
 import msgspec
 import pytest
 from tests.unit.test_report_located_page import many
-from tests.unit.test_report_worlds import HOSTILE, four_nodes
+from tests.unit.test_report_worlds import HOSTILE, four_nodes, rejudged
 
 from wireproof.report.figure import Ink
 from wireproof.report.figure.pairs import MOST_HOSTS, pair_map
@@ -65,7 +64,7 @@ def test_intervals_that_are_not_known_stay_unknown_and_wide_ones_are_bounded() -
         msgspec.structs.replace(pair, half_width=odd[i % 5])
         for i, pair in enumerate(whole.judgement.pairs)
     ]
-    section = replace(whole, judgement=msgspec.structs.replace(whole.judgement, pairs=pairs))
+    section = rejudged(whole, pairs=pairs)
     found = _map(section)
     assert found is not None
     _, cells = _read(found)
@@ -89,8 +88,7 @@ def test_more_hosts_than_can_be_drawn_keep_those_with_the_slowest_directions() -
 def test_one_pair_alone_is_no_map() -> None:
     section = four_nodes(2, slow=None)
     one = [pair for pair in section.judgement.pairs if pair.unit != "ns"][:1]
-    judged = msgspec.structs.replace(section.judgement, pairs=one)
-    assert _map(replace(section, judgement=judged)) is None
+    assert _map(rejudged(section, pairs=one)) is None
 
 
 def test_a_hostile_host_cannot_leave_the_script() -> None:
@@ -99,9 +97,7 @@ def test_a_hostile_host_cannot_leave_the_script() -> None:
         msgspec.structs.replace(pair, origin_host=HOSTILE) if pair.origin == 3 else pair
         for pair in whole.judgement.pairs
     ]
-    page = page_of(
-        [replace(whole, judgement=msgspec.structs.replace(whole.judgement, pairs=pairs))], "x"
-    )
+    page = page_of([rejudged(whole, pairs=pairs)], "x")
     assert '<figure class="card pairs"' in page
     assert "<script>alert" not in page
 

@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import some_of
 from tests.processes import ran
 from tests.rendered import answered, markdown_of, tables_of, text_of
-from tests.unit.test_report_worlds import empty, four_nodes, hostile, off_wire
+from tests.unit.test_report_worlds import empty, four_nodes, hostile, off_wire, rejudged
 
 from wireproof.model.finding import Finding, Judgement, Verdict, worst
 from wireproof.report.answers import answers
@@ -86,8 +86,7 @@ def test_a_run_that_is_partly_on_the_wire_says_how_far() -> None:
         msgspec.structs.replace(section.judgement.pairs[0], proof="unproven"),
         *section.judgement.pairs[1:],
     ]
-    judgement = msgspec.structs.replace(section.judgement, proof="unproven", pairs=pairs)
-    shown = text_of(replace(section, judgement=judgement))
+    shown = text_of(rejudged(section, proof="unproven", pairs=pairs))
     assert f"{len(pairs) - 1} of {len(pairs)} results on-wire" in shown
     assert "Not proven everywhere" in shown
 
@@ -118,8 +117,7 @@ def test_many_alike_findings_are_told_once() -> None:
         for i in range(12)
     ]
     section = four_nodes()
-    judgement = msgspec.structs.replace(section.judgement, findings=findings)
-    shown = text_of(replace(section, judgement=judgement))
+    shown = text_of(rejudged(section, findings=findings))
     assert "and 11 more of the same kind: n3 -> n1; n3 -> n2" in " ".join(shown.split())
     assert shown.count("FAIL ") == 1
 
@@ -183,8 +181,7 @@ def test_a_long_table_shows_what_was_measured_again_once() -> None:
         for pair in once
     ]
     failing = msgspec.structs.replace(once[0], repeat=5, value=1.0, verdict="fail")
-    judgement = msgspec.structs.replace(section.judgement, pairs=[*again, failing])
-    shown = tables_of(replace(section, judgement=judgement), Look(width=100)).splitlines()
+    shown = tables_of(rejudged(section, pairs=[*again, failing]), Look(width=100)).splitlines()
     rows = [line for line in shown if re.search(r" n\d → n\d .*\d$", line)]
     assert len(rows) == len(once)
     counts = sorted(int(line.split()[-1]) for line in rows)
@@ -204,7 +201,7 @@ def _as_many_open(section: JudgedRun, verdict: Verdict, share: float = 1.0) -> J
         msgspec.structs.replace(pair, verdict=verdict, value=share * pair.value)
         for pair in section.judgement.pairs
     ]
-    return replace(section, judgement=msgspec.structs.replace(section.judgement, pairs=pairs))
+    return rejudged(section, pairs=pairs)
 
 
 @pytest.mark.parametrize("verdict", ["pass", "inconclusive", "fail"])
@@ -218,8 +215,7 @@ def test_what_fails_is_shown_before_what_is_open() -> None:
     section = _as_many_open(four_nodes(16, slow=None), "inconclusive")
     pairs = list(section.judgement.pairs)
     pairs[-1] = msgspec.structs.replace(pairs[-1], verdict="fail")
-    judgement = msgspec.structs.replace(section.judgement, pairs=pairs)
-    shown = tables_of(replace(section, judgement=judgement))
+    shown = tables_of(rejudged(section, pairs=pairs))
     assert sum(line.endswith("fail") for line in shown.splitlines()) == 1
 
 
@@ -234,15 +230,14 @@ def test_what_does_not_pass_comes_first_in_every_output(hosts: int) -> None:
     section = four_nodes(hosts, slow=hosts - 2)
     pairs = list(section.judgement.pairs)
     pairs[-1] = msgspec.structs.replace(pairs[-1], verdict="inconclusive")
-    judgement = msgspec.structs.replace(section.judgement, pairs=pairs)
-    section = replace(section, judgement=judgement)
+    section = rejudged(section, pairs=pairs)
     table = tables(section)[-1]
     text = tables_of(section, Look(width=120)).split(table.title)[1]
     note = markdown_of([section], "t").split(f"## {table.title}")[1].split("##")[0]
     shown = [
         _verdicts_in(text.splitlines()),
         _verdicts_in(line for line in note.splitlines() if line.startswith("|")),
-        [row.tone or "pass" for row in result_table(table, judgement.findings).rows],
+        [row.tone or "pass" for row in result_table(table, section.judgement.findings).rows],
     ]
     order = ["fail", "inconclusive", "pass"]
     for verdicts in shown:
@@ -260,10 +255,7 @@ def _open_straddle() -> JudgedRun:
         " straddles the expected 90%",
         subject="n1 -> n2",
     )
-    judgement = msgspec.structs.replace(
-        section.judgement, verdict="inconclusive", findings=[finding]
-    )
-    return replace(section, judgement=judgement)
+    return rejudged(section, verdict="inconclusive", findings=[finding])
 
 
 def test_an_undecided_headline_keeps_its_reason() -> None:

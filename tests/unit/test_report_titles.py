@@ -1,11 +1,10 @@
 """Every pattern between two ranks has a title of its own, and says what its time is."""
 
-import dataclasses
 from typing import get_args
 
 import msgspec
 import pytest
-from tests.unit.test_report_worlds import four_nodes
+from tests.unit.test_report_worlds import four_nodes, rejudged
 
 from wireproof.model.pattern import PairPattern
 from wireproof.report.judged_run import JudgedRun
@@ -26,9 +25,7 @@ def of_pattern(pattern: str, form: str) -> JudgedRun:
         msgspec.structs.replace(it, pattern=pattern, form=form)
         for it in section.judgement.pairs[:3]
     ]
-    return dataclasses.replace(
-        section, judgement=msgspec.structs.replace(section.judgement, pairs=pairs)
-    )
+    return rejudged(section, pairs=pairs)
 
 
 @pytest.mark.parametrize("pattern", get_args(PairPattern))

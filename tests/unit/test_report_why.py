@@ -9,7 +9,7 @@ import pytest
 from tests.rendered import answered
 from tests.unit.test_report_located import blame, located
 from tests.unit.test_report_located import section as located_section
-from tests.unit.test_report_worlds import empty, four_nodes, off_wire
+from tests.unit.test_report_worlds import empty, four_nodes, off_wire, rejudged
 
 from wireproof.model.finding import Finding
 from wireproof.model.setting import Audit, AuditResult
@@ -24,8 +24,7 @@ def _why(section: JudgedRun) -> tuple[str, str]:
 
 
 def _with(section: JudgedRun, *findings: Finding) -> JudgedRun:
-    judged = msgspec.structs.replace(section.judgement, findings=list(findings))
-    return replace(section, judgement=judged)
+    return rejudged(section, findings=list(findings))
 
 
 @pytest.mark.parametrize("section", [four_nodes(), off_wire(), empty()])
@@ -62,8 +61,7 @@ def test_what_was_not_looked_at_is_not_excluded() -> None:
         msgspec.structs.replace(one, proof="unproven") if i == 0 else one
         for i, one in enumerate(whole.judgement.pairs)
     ]
-    judged = msgspec.structs.replace(whole.judgement, pairs=unproven)
-    assert "crossed the wire" not in _why(replace(whole, judgement=judged))[1]
+    assert "crossed the wire" not in _why(rejudged(whole, pairs=unproven))[1]
     assert "settings" not in _why(whole)[1]
 
 
@@ -83,8 +81,7 @@ def test_the_fabric_is_not_cleared_where_others_fail_too() -> None:
         else one
         for one in whole.judgement.pairs
     ]
-    judged = msgspec.structs.replace(whole.judgement, pairs=pairs)
-    assert "fabric as a whole" not in _why(replace(whole, judgement=judged))[1]
+    assert "fabric as a whole" not in _why(rejudged(whole, pairs=pairs))[1]
 
 
 def test_counters_and_facts_that_were_compared_are_named() -> None:
@@ -149,8 +146,7 @@ def test_a_run_that_fails_though_all_its_results_pass_names_what_fails() -> None
     good = four_nodes(slow=None)
     passing = [msgspec.structs.replace(one, verdict="pass") for one in good.judgement.pairs]
     lossy = _with(good, as_finding("packet-loss", "fail", "n1 lost"))
-    judged = msgspec.structs.replace(lossy.judgement, verdict="fail", pairs=passing)
-    _, text = answered(replace(lossy, judgement=judged), "normal")
+    _, text = answered(rejudged(lossy, verdict="fail", pairs=passing), "normal")
     assert text.endswith("The run as a whole does not: packet-loss.")
 
 

@@ -3,7 +3,8 @@ shipped.
 """
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import msgspec
 from tests.records import estimate, pair_result, point_record
@@ -76,6 +77,11 @@ def four_nodes(hosts: int = 4, slow: int | None = 2, bad_factor: float = 0.31) -
         judgement=Judgement(verdict=verdict, proof="on-wire", findings=findings, pairs=pairs),
         limits=LIMITS,
     )
+
+
+def rejudged(section: JudgedRun, **changes: Any) -> JudgedRun:
+    """``section`` with another judgement in these fields."""
+    return replace(section, judgement=msgspec.structs.replace(section.judgement, **changes))
 
 
 def off_wire() -> JudgedRun:

@@ -1,5 +1,7 @@
 """The request's text, as the node program reads it."""
 
+from tests.tune.test_export import RINGS
+
 from wireproof.model.tuning import Change, ChangeSet, Keep, decode_answer
 from wireproof.workflow.tune.node import write_change_set
 
@@ -14,15 +16,7 @@ def test_the_text_of_a_change_set():
                 id="dirty", value="1 2", path="/proc/sys/vm/dirty_bytes", coupled=("/a b", "/c,d")
             ),
             Change(id="thp", value="madvise", path="/sys/x", form="choice"),
-            Change(
-                id="ring-rx/eth0",
-                kind="command",
-                value="4096",
-                read=("ethtool", "-g", "eth0"),
-                section="Current hardware settings",
-                key="RX",
-                write=("ethtool", "-G", "eth0", "rx", "{value}"),
-            ),
+            RINGS,
         ),
         keeps=(Keep(path="/etc/sysctl.d/90-wireproof.conf", text="# a\nb = 1\n"),),
     )

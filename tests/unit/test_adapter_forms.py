@@ -277,10 +277,11 @@ MAIL = SOCKPERF_RUN + (
     ("changed", "text"),
     [
         (OSU_TAILS.replace("#", "\\#"), OSU_TAILS),  # github.com/pmodels/mpich/issues/7601
+        (OSU_TAILS.replace("#", "    \\#").replace("\n4096", "\n    4096"), OSU_TAILS),
         (OSU_RUN.replace("\n", "^M\n"), OSU_RUN),  # Open MPI users' mailing list, 2006
         (quopri.encodestring(MAIL.encode()).decode(), MAIL),  # lists of netdev, 2023
     ],
-    ids=["Markdown", "less", "mail"],
+    ids=["Markdown", "indented Markdown", "less", "mail"],
 )
 def test_what_editors_and_mails_change_is_undone(changed: str, text: str) -> None:
     assert changed != text

@@ -193,7 +193,7 @@ _MEANT = {"n": "\n", "t": " ", "r": "", "b": "", "f": " "}
 # quoted-printable e-mails: a soft line end and an encoded "=" prove them
 _SOFT_END, _ENCODED_EQUALS = b"=\n", b"=3D"
 # a line end of Windows as less and editors show it; "#" as Markdown escapes it
-_TYPED = re.compile(r"\^M$|^\\(?=#)", re.MULTILINE)
+_TYPED = re.compile(r"\^M *$|(?<!\S)\\(?=#)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

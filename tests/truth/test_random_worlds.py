@@ -49,6 +49,7 @@ STRUCK = (
     42000897,  # a tunnel was reset at one host, and the port below it carried on: wrong-path
     44000828,  # a tunnel was renamed while a command ran: wrong-path
     44001537,  # as 44000828, eth0 of a container in the wait before it: off-wire
+    46000272,  # all went over eth0, which was reset meanwhile: off-wire
     44002843,  # a VLAN was renamed within a run: wrong-path
 )
 """Worlds with an accident."""

@@ -201,9 +201,10 @@ def uncounted(ledger: Ledger, around: Mapping[str, Crossed]) -> str:
     """Return a port that may have carried bytes that no counter shows, or "": a port of an adapter,
     or any port that restarted.
     """
-    blind = (name for name, one in around.items() if not one.complete or one.bytes is None)
-    ports = ((name, port) for name in blind for port in _upright(ledger, name))
-    return next((name for name, port in ports if is_real(port) or port.restarted), "")
+    blind = {name for name, one in around.items() if not one.complete or one.bytes is None}
+    ports = ((name, port) for name in around for port in _upright(ledger, name))
+    open_ = (name for name, port in ports if port.restarted or (name in blind and is_real(port)))
+    return next(open_, "")
 
 
 # --- amount and protocol

@@ -11,6 +11,7 @@ from tests.records import imb_rates, osu_rates
 
 from wireproof.analysis.traffic_printed import printed, row_bytes
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
+from wireproof.model.quantity import goodput
 from wireproof.model.record import Nic, Rdma
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.traffic import (
@@ -300,6 +301,21 @@ def judged(
 def test_what_is_proven(outcome: str, case: str) -> None:
     found = judged(*JUDGED[outcome][case])
     assert " ".join((found.proof, found.verdict, *codes(found))) == outcome
+
+
+def test_background_that_hides_the_bytes_is_named_by_host_port_and_rate() -> None:
+    """Beside another job `check` named them, and `prove` only the bytes that it took off."""
+    (found,) = judged(pair(1020 * MB, background=100 * MB)).reasons
+    seconds = pair(0.0).hosts[0].seconds
+    assert "n1: eth0 sends" in found.message
+    assert goodput(100 * MB / seconds) in found.message
+
+
+def test_without_a_claim_the_background_of_a_port_beside_the_busiest_is_named() -> None:
+    """It was "n1: hsn0 sends 0 Mb/s that the command did not send" beside a chatty eth0."""
+    chatty = carried("eth1", way(40 * MB, 1e6, 300 * MB), "ethernet")
+    seen = traffic(*(host(one.host, *one.ports, chatty) for one in pair(1020 * MB).hosts))
+    assert any("n1: eth1 sends" in found.message for found in judged(seen).reasons)
 
 
 @pytest.mark.parametrize(

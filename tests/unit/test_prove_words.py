@@ -159,6 +159,24 @@ def test_the_text_names_path_ports_and_reasons_and_no_escape() -> None:
     assert "\x1b" not in text
 
 
+@pytest.mark.parametrize(
+    ("duplicates", "overtaken", "code"),
+    [(8, 5, "reordering"), (8, 0, "traffic-retransmits"), (1, 5, "traffic-retransmits")],
+)
+def test_prove_tells_reordering_from_loss_by_the_rule_of_check(
+    duplicates: int, overtaken: int, code: str
+) -> None:
+    """Packets that overtook each other were retransmissions: "loss, or a full buffer"."""
+    counters = {
+        "ip/Tcp/RetransSegs": 9,
+        "ip/TcpExt/TCPDSACKRecv": duplicates,
+        "ip/TcpExt/TCPSACKReorder": overtaken,
+    }
+    host = HostTraffic(host="n1", retransmits=counters, tcp_segments=1_000_000)
+    traffic = Traffic(hosts=[host], seconds=3, idle_s=1, interval_s=0.1)
+    assert [(one.code, one.severity) for one in troubles(traffic)] == [(code, "note")]
+
+
 def test_without_a_claimed_link_the_peak_is_held_against_the_ports_own_speed() -> None:
     way = DirectionTraffic(bytes=1e9, peak_bytes_per_s=1e9)
     ports = [

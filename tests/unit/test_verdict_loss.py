@@ -11,6 +11,7 @@ from wireproof.model.run import Run
 from wireproof.verdict.run import judge
 
 SIZES = (8, 1 << 20)
+WELL = {"sizes": (1 << 20,), "patterns": ("stream",)}
 
 
 def losing(run: Run, rank: int, resent: int, sent: int = 10_000, **drops: int) -> Run:
@@ -47,7 +48,10 @@ def test_a_run_that_passes_says_what_was_sent_again(resent: int) -> None:
     assert found[0].evidence["per_million"] == pytest.approx(100 * resent)
     assert f"of {10_000 * count:,}" in found[0].message
     assert "lost elsewhere" in found[0].message
-    assert of_code(judgement, "packet-loss") == []
+    lossy = of_code(judgement, "packet-loss")
+    assert [(one.severity, one.about) for one in lossy] == [("warning", Route("n1", "n2"))] * (
+        resent == 20
+    )
 
 
 @pytest.mark.parametrize(("points", "sent"), [(99, 10_000_000), (2, 10_000)])
@@ -63,7 +67,7 @@ def test_loss_that_costs_goodput_is_a_finding_with_the_ports_drops() -> None:
     world = lab(nodes=3, sizes=SIZES, speed=lambda a, b: 0.6 if a == 0 else 1.0)
     judgement = judge(losing(run_of(world), 0, 30, tx_dropped=7))
     found = of_code(judgement, "packet-loss")
-    assert [(one.severity, one.subject) for one in found] == [("fail", "n1")]
+    assert [(one.severity, one.subject) for one in found] == [("fail", "n1 tx")]
     assert "net/hsn0/tx_dropped +" in found[0].message
     assert "cable" in found[0].advice
 
@@ -71,10 +75,10 @@ def test_loss_that_costs_goodput_is_a_finding_with_the_ports_drops() -> None:
 def test_a_slow_node_without_loss_or_a_lossy_fast_one_is_not_called_lossy() -> None:
     world = lab(nodes=3, sizes=SIZES, speed=lambda a, b: 0.6 if a == 0 else 1.0)
     assert of_code(judge(run_of(world)), "packet-loss") == []
-    assert of_code(judge(losing(run_of(world), 1, 30)), "packet-loss") == []
+    assert of_code(judge(losing(run_of(world), 1, 1)), "packet-loss") == []
 
 
-def losing_with(run: Run, rank: int, resent: int) -> Run:
+def losing_with(run: Run, rank: int, resent: int, sent: int = 10_000) -> Run:
     """Whoever is measured with ``rank`` sends again; ``rank`` itself does not."""
     points = []
     for point in run.points:
@@ -90,7 +94,7 @@ def losing_with(run: Run, rank: int, resent: int) -> Run:
                 counters={
                     **reading.counters,
                     "ip/Tcp/RetransSegs": (5, 5 + (resent if reading.rank in peers else 0)),
-                    "ip/Tcp/OutSegs": (100, 10_100),
+                    "ip/Tcp/OutSegs": (100, 100 + sent),
                 },
             )
             for reading in point.witness
@@ -108,16 +112,27 @@ def test_loss_is_blamed_on_the_end_that_all_lossy_pairs_share() -> None:
         speed=lambda a, b: 0.5 if 2 in (a, b) else 1.0,
     )
     found = of_code(judge(losing_with(run_of(world), 2, 20)), "packet-loss")
-    assert [one.subject for one in found] == ["n3"]
-    assert "n3 are lost" in found[0].message
+    assert [one.subject for one in found] == ["n3 rx"]
+    assert "n3 receives are lost" in found[0].message
 
 
-def test_loss_that_costs_nothing_names_the_end_that_all_lossy_pairs_share() -> None:
-    """A loss towards n3 passed, and the answer to "why" was that n1 retransmits."""
-    run = losing_with(run_of(lab(nodes=4, sizes=(1 << 20,), patterns=("stream",))), 2, 20)
-    found = of_code(judge(run), "retransmits")
+@pytest.mark.parametrize(
+    ("resent", "sent", "severity"),
+    [(50, 10_000, "fail"), (20, 10_000, "fail"), (30, 50_000, "warning"), (20, 200_000, "")],
+)
+def test_loss_that_costs_nothing_names_the_end_that_all_lossy_pairs_share(
+    resent: int, sent: int, severity: str
+) -> None:
+    """0.5 % loss towards n3 passed, and the answer to "why" was that n1 retransmits."""
+    judgement = judge(losing_with(run_of(lab(nodes=4, **WELL)), 2, resent, sent))
+    found = of_code(judgement, "retransmits")
     assert len(found) > 1
-    assert all("n3" in one.message for one in found)
+    assert all("n3" in one.message for one in found) == bool(severity)
+    lossy = of_code(judgement, "packet-loss")
+    assert [(one.severity, one.about) for one in lossy] == [(severity, Port("n3", "rx"))] * bool(
+        severity
+    )
+    assert judgement.verdict == ("fail" if severity == "fail" else "pass")
 
 
 @pytest.mark.parametrize("resent", [3, 20])
@@ -128,9 +143,6 @@ def test_loss_between_two_hosts_blames_neither(resent: int) -> None:
     world = lab(sizes=(1 << 20,), patterns=("stream",), speed=lambda a, b: 0.5)
     found = of_code(judge(losing_with(run_of(world), 1, resent)), "packet-loss")
     assert [one.about for one in found] == [Route("n1", "n2")]
-
-
-WELL = {"sizes": (1 << 20,), "patterns": ("stream",)}
 
 
 def test_a_port_that_loses_far_more_than_all_others_fails_whatever_it_costs() -> None:
@@ -164,7 +176,7 @@ def test_points_at_which_a_port_only_acknowledges_do_not_hide_its_loss() -> None
 
 @pytest.mark.parametrize(
     ("resent", "sent", "named"),
-    [(20, 1_000, True), (0, 100, True), (0, 1_000, False), (20, 10_000, False)],
+    [(20, 1_000, True), (0, 100, True), (0, 1_000, False), (1, 10_000, False)],
 )
 def test_a_route_with_few_packets_does_not_hide_the_loss_of_its_port(
     resent: int, sent: int, named: bool
@@ -192,8 +204,7 @@ def test_loss_that_is_no_ports_own_fails_nobody_by_itself() -> None:
     run = run_of(lab(nodes=4, **WELL))
     everywhere = losing(losing(losing(losing(run, 0, 200), 1, 200), 2, 200), 3, 200)
     two_ways = losing(losing(run_of(lab(**WELL)), 0, 200), 1, 150)
-    little = losing(run, 1, 40)
-    for one in (everywhere, two_ways, little):
+    for one in (everywhere, two_ways):
         assert of_code(judge(one), "packet-loss") == []
 
 
@@ -221,8 +232,10 @@ def test_segments_that_the_receiver_had_already_are_not_lost(
         ]
         points.append(set_(point, witness=witness))
     judgement = judge(set_(run, points=points))
-    assert {one.code for one in judgement.findings} & {"reordering", "packet-loss"} == codes
+    found_ones = [one for one in judgement.findings if one.code in ("reordering", "packet-loss")]
+    assert {one.code for one in found_ones} == codes
     (found,) = [one for one in of_code(judgement, "retransmits") if one.subject == "n1"]
+    assert found.severity == ("warning" if codes else "note")
     resent = found.evidence["retransmitted_segments"]
     assert isinstance(resent, int)
     assert found.evidence["duplicate_segments"] == duplicates * resent // 400

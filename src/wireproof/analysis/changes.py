@@ -230,6 +230,43 @@ _TROUBLE = {
 }
 
 
+RETRANSMITTED, OVERTAKEN = "ip/Tcp/RetransSegs", "ip/TcpExt/TCPSACKReorder"
+_DUPLICATES = (
+    "ip/TcpExt/TCPDSACKRecv",
+    "ip/TcpExt/TCPDSACKOfoRecv",
+    "ip/TcpExt/TCPDSACKRecvSegs",
+)
+"""Duplicates that the receivers reported (RFC 2883), in blocks and in segments: the sender had
+retransmitted what was not lost (linux Documentation/networking/snmp_counter.rst).
+"""
+TCP_REPEATS = (RETRANSMITTED, OVERTAKEN, *_DUPLICATES)
+_MOSTLY = 0.5  # share of the retransmitted segments
+_REORDERS = 0.1  # per retransmitted segment
+
+
+def duplicate_segments(rises: Mapping[str, int]) -> int:
+    """Return how many retransmitted segments the receivers already had; a block holds one or
+    more.
+    """
+    late, ahead, segments = (rises.get(name, 0) for name in _DUPLICATES)
+    return min(rises.get(RETRANSMITTED, 0), max(late + ahead, segments))
+
+
+def lost_segments(rises: Mapping[str, int]) -> int:
+    """Return the retransmitted segments; 0 if most were duplicates: these were not lost."""
+    resent = rises.get(RETRANSMITTED, 0)
+    return 0 if duplicate_segments(rises) > _MOSTLY * resent else resent
+
+
+def are_reordered(rises: Mapping[str, int]) -> bool:
+    """Return whether acknowledgements show segments that arrived in another order. Duplicates alone
+    may be segments whose acknowledgement came late.
+    """
+    resent = rises.get(RETRANSMITTED, 0)
+    overtaken = rises.get(OVERTAKEN, 0) >= _REORDERS * resent
+    return resent > 0 and overtaken and not lost_segments(rises)
+
+
 def trouble_counters(deltas: dict[str, int]) -> dict[str, dict[str, int]]:
     """Return trouble counters that rose, grouped as link, retransmits, drops, pauses."""
     found: dict[str, dict[str, int]] = {}

@@ -9,6 +9,8 @@ from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
 from wireproof.analysis.changes import (
+    RETRANSMITTED,
+    TCP_REPEATS,
     MarkedChanges,
     WitnessChanges,
     counter_delta,
@@ -73,7 +75,7 @@ def host_traffic(watched: Watched) -> HostTraffic:
         seconds=changes.interval_ns / 1e9,
         ports=[_port(ledger, name) for name in ledger.ports],
         tcp_segments=changes.rise("ip/Tcp/OutSegs").count,
-        retransmits={**_named(rises, "ip/Tcp/RetransSegs"), **trouble.get("retransmits", {})},
+        retransmits={**_repeats(rises), **trouble.get("retransmits", {})},
         drops={**_dropped_by_sockets(rises), **trouble.get("drops", {})},
         pauses=trouble.get("pauses", {}),
         gap_s=watched.gap_s,
@@ -104,6 +106,11 @@ def _machine(about: WatchStart) -> str:
 def _trouble(rises: Mapping[str, int]) -> dict[str, dict[str, int]]:
     apart = ("ip/", "net/lo/")
     return trouble_counters({name: n for name, n in rises.items() if not name.startswith(apart)})
+
+
+def _repeats(rises: Mapping[str, int]) -> dict[str, int]:
+    """Return what TCP counted about retransmitted segments; nothing if there are none."""
+    return _named(rises, *TCP_REPEATS) if rises.get(RETRANSMITTED) else {}
 
 
 def _named(rises: Mapping[str, int], *names: str) -> dict[str, int]:

@@ -53,6 +53,8 @@ _SAID = {
 """Findings that are themselves a reason; the others report only that something is slow."""
 _HARMLESS = {
     "nic-down": "Nothing is slow, but a link went down",
+    "packet-loss": "Nothing is slow, but packets are lost",
+    "reordering": "Nothing is slow, but packets overtake each other",
     "retransmits": "Nothing is slow, but packets were retransmitted, dropped or paused",
 }
 """Warnings of a passing run: faults that do not cost performance yet."""

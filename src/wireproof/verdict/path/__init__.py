@@ -13,8 +13,8 @@ from wireproof.analysis.functions import is_real
 from wireproof.analysis.ledger import STANDS_AT_0
 from wireproof.analysis.relations import beneath, identities, is_radio, stacks
 from wireproof.model.claim import Criteria, LinkClaim
-from wireproof.model.finding import Severity, Striping
-from wireproof.model.quantity import volume
+from wireproof.model.finding import Port, Severity, Striping
+from wireproof.model.quantity import goodput, volume
 from wireproof.model.record import Nic
 from wireproof.model.traffic import DIRECTIONS, Carrier, Direction, Ledger, PortLedger
 
@@ -282,6 +282,12 @@ def other_protocol(
 
 
 # --- the expected share of each rail, and whether the rails carried it
+
+
+def used_by_others(place: Port, nic: str, bytes_per_s: float, us: str) -> str:
+    """Return the clause about traffic at a port that ``us`` did not send."""
+    verb = "sends" if place.direction == "tx" else "receives"
+    return f"{place.node}: {nic} {verb} {goodput(bytes_per_s)} that {us} did not send"
 
 
 def due_shares(link: LinkClaim | None, count: int) -> list[float]:

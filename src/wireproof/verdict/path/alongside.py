@@ -23,7 +23,7 @@ from wireproof.model.traffic import Direction, Ledger
 from wireproof.physics.bounds import bounds_of
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import SLOW, Issue
-from wireproof.verdict.path import busiest
+from wireproof.verdict.path import busiest, used_by_others
 from wireproof.verdict.path.late import OPPOSITE, explained
 from wireproof.verdict.path.proof import Witnessed
 
@@ -188,13 +188,12 @@ class Others:
 
     def _issue(self, place: Port, points: Sequence[int], bytes_per_s: float) -> Issue:
         nic = self.seen[points[0]][place].nic
-        verb = "sends" if place.direction == "tx" else "receives"
+        used = used_by_others(place, nic, bytes_per_s, "wireproof")
         return Issue(
             "other-traffic",
             "inconclusive" if place in self.excused else "warning",
             place,
-            f"{place.node}: {nic} {verb} {goodput(bytes_per_s)} that wireproof did not send (at "
-            f"{len(points)} points): another job, or another check, uses the port",
+            f"{used} (at {len(points)} points): another job, or another check, uses the port",
             {
                 "node": place.node,
                 "nic": nic,

@@ -5,10 +5,18 @@ Pure.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from wireproof.analysis.changes import trouble_counters
+from wireproof.analysis.changes import (
+    OVERTAKEN,
+    RETRANSMITTED,
+    TCP_REPEATS,
+    are_reordered,
+    duplicate_segments,
+    lost_segments,
+    trouble_counters,
+)
 from wireproof.model.finding import (
     Direction,
     Evidence,
@@ -24,23 +32,21 @@ from wireproof.model.record import PairResult, PointRecord
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import SLOW, Issue
 
-_RESENT, _SENT, _TIMEOUTS = "ip/Tcp/RetransSegs", "ip/Tcp/OutSegs", "ip/TcpExt/TCPTimeouts"
-_DUPLICATES = (
-    "ip/TcpExt/TCPDSACKRecv",
-    "ip/TcpExt/TCPDSACKOfoRecv",
-    "ip/TcpExt/TCPDSACKRecvSegs",
-)
-"""Duplicates that the receivers reported (RFC 2883), in blocks and in segments: the sender had
-retransmitted what was not lost (linux Documentation/networking/snmp_counter.rst).
-"""
-_OVERTAKEN = "ip/TcpExt/TCPSACKReorder"
-_COUNTED = (_RESENT, _SENT, _TIMEOUTS, _OVERTAKEN, *_DUPLICATES)
-_MOSTLY = 0.5  # share of the retransmitted segments
-_REORDERS = 0.1  # per retransmitted segment
+_SENT, _TIMEOUTS = "ip/Tcp/OutSegs", "ip/TcpExt/TCPTimeouts"
+_COUNTED = (_SENT, _TIMEOUTS, *TCP_REPEATS)
 _WORTH_A_WARNING = 10.0  # per million segments: a login may lose fewer than this
 _LEAST_WARNED = 3  # a busy host's queue drops one or two of a few thousand packets
 _COSTS = 200.0  # per million: above about this loss, TCP's window shrinks
-_FAILS = 5000.0  # per million: a healthy link never loses this much, whatever the cost
+_ONE_SIDED_LOSS: tuple[tuple[float, Severity, Severity], ...] = (
+    (5000.0, "fail", "fail"),
+    (1000.0, "fail", "warning"),
+    (_COSTS, "warning", "warning"),
+)
+"""Segments per million that a place loses, whatever the cost; severity if it is a port among
+others, and if it is a direction between two hosts, which a step to a slower link can explain. The
+highest level that names a place applies. Good links lose fewer than 60 per million, also beside a
+load of 26 on two cores.
+"""
 _ONE_SIDED = 10.0  # multiple of the loss of all other directions
 _LEAST_RESENT = 50  # over all routes that lose segments
 _FEW_RESENT = 10  # on one route: the share is not meaningful for fewer than this
@@ -67,7 +73,7 @@ class _Host:
             name: count for name, count in rose.items() if not name.startswith(("ip/", "net/lo/"))
         }
         self.drops.update(trouble_counters(ports).get("drops", {}))
-        if rose.get(_RESENT, 0) > 0:
+        if rose.get(RETRANSMITTED, 0) > 0:
             self.at.append(point.id)
 
     def join(self, other: _Host) -> None:
@@ -77,36 +83,21 @@ class _Host:
         self.at += other.at
 
     @property
-    def duplicates(self) -> int:
-        """Retransmitted segments that the receivers already had; a block holds one or more."""
-        late, ahead, segments = (self.sums[name] for name in _DUPLICATES)
-        return min(self.sums[_RESENT], max(late + ahead, segments))
-
-    @property
     def lost(self) -> int:
-        """Retransmitted segments; 0 if most of them were duplicates: these were reordered."""
-        resent = self.sums[_RESENT]
-        return 0 if self.duplicates > _MOSTLY * resent else resent
-
-    @property
-    def reordered(self) -> bool:
-        """True if acknowledgements show packets that arrived in another order. Duplicates alone may
-        be segments whose acknowledgement came late.
-        """
-        return not self.lost and self.sums[_OVERTAKEN] >= _REORDERS * self.sums[_RESENT]
+        return lost_segments(self.sums)
 
     @property
     def per_million(self) -> float | None:
         sent = self.sums[_SENT]
-        return 1e6 * self.sums[_RESENT] / sent if sent > 0 else None
+        return 1e6 * self.sums[RETRANSMITTED] / sent if sent > 0 else None
 
     def evidence(self) -> Evidence:
         return {
-            "retransmitted_segments": self.sums[_RESENT],
+            "retransmitted_segments": self.sums[RETRANSMITTED],
             "sent_segments": self.sums[_SENT] or None,
             "per_million": self.per_million,
-            "duplicate_segments": self.duplicates,
-            "reordered": self.sums[_OVERTAKEN],
+            "duplicate_segments": duplicate_segments(self.sums),
+            "reordered": self.sums[OVERTAKEN],
             "timeouts": self.sums[_TIMEOUTS],
             "drops": [
                 f"{counter} +{count}" for counter, count in self.drops.most_common(_MOST_NAMED)
@@ -136,93 +127,106 @@ class Loss:
             self.hosts.setdefault(reader, _Host()).add(point, rose)
 
     def issues(self, issues_so_far: Sequence[Issue]) -> list[Issue]:
-        """Return an issue for each host that retransmitted, and another if ``issues_so_far`` report
-        low goodput.
+        """Return issues for each host that retransmitted, and one for the place that loses far more
+        than all others: it replaces the issues about the hosts that lose packets there.
         """
-        culprit = self._one_sided() if self.ctx.link is not None and self._is_tcp() else None
-        found = [self._failure(culprit, issues_so_far)] if culprit else []
         end = self._shared_end()
-        for reader, host in sorted(self.hosts.items()):
-            if host.sums[_RESENT] == 0:
-                continue
-            name, share = self.ctx.name(reader), host.per_million
-            text = f"{name}: {_words(host)}"
-            text += f"; every pair that loses has {end} at an end" if end not in ("", name) else ""
-            evidence = host.evidence()
-            loud = share is None or share >= _WORTH_A_WARNING
-            loud = loud and host.sums[_RESENT] >= _LEAST_WARNED
-            found.append(
-                Issue(
-                    "retransmits",
-                    "warning" if loud else "note",
-                    Node(name),
-                    text,
-                    evidence,
-                    host.at[0],
-                    _SPEAKS,
-                )
-            )
-            worst = self._costs(name, end, share, issues_so_far)
-            if worst is not None and host.reordered:
-                text = f"packets that {name} sends overtake each other: {_words(host)}"
-                found.append(Issue("reordering", worst, Node(name), text, evidence, host.at[0]))
-            elif worst is not None and culprit is None and host.lost:
-                about, text = self._blamed(name, end)
-                text += f": {_words(host)}"
-                found.append(Issue("packet-loss", worst, about, text, evidence, host.at[0]))
-        return found
+        found = [
+            issue
+            for reader, host in sorted(self.hosts.items())
+            if host.sums[RETRANSMITTED] > 0
+            for issue in self._of_host(self.ctx.name(reader), host, end, issues_so_far)
+        ]
+        one_sided = self._one_sided() if self.ctx.link is not None and self._is_tcp() else None
+        if one_sided is None:
+            return found
+        place, least = one_sided
+        costs = _worst(one for one in found if one.code == "packet-loss")
+        others = [one for one in found if one.code != "packet-loss"]
+        severity = "fail" if least == "fail" else costs or least
+        return [self._of_place(place, severity, issues_so_far), *others]
 
-    def _costs(
-        self, name: str, end: str, share: float | None, issues_so_far: Sequence[Issue]
-    ) -> Severity | None:
-        """Return the worst severity of an issue about goodput that the loss explains, or None."""
+    def _of_host(
+        self, name: str, host: _Host, end: str, issues_so_far: Sequence[Issue]
+    ) -> Iterator[Issue]:
+        share, evidence = host.per_million, host.evidence()
+        text = f"{name}: {_words(host)}"
+        text += f"; every pair that loses has {end} at an end" if end not in ("", name) else ""
+        severity: Severity = "warning" if _is_loud(host) else "note"
+        yield Issue("retransmits", severity, Node(name), text, evidence, host.at[0], _SPEAKS)
         if not self._is_tcp() or (share is not None and share < _COSTS):
-            return None
+            return
+        costs = self._costs(name, end, issues_so_far)
+        if are_reordered(host.sums):
+            text = f"packets that {name} sends overtake each other: {_words(host)}"
+            yield Issue("reordering", costs or severity, Node(name), text, evidence, host.at[0])
+        elif costs is not None and host.lost:
+            about, text = self._blamed(name, end)
+            yield Issue(
+                "packet-loss", costs, about, f"{text}: {_words(host)}", evidence, host.at[0]
+            )
+
+    def _costs(self, name: str, end: str, issues_so_far: Sequence[Issue]) -> Severity | None:
+        """Return the worst severity of an issue about goodput that the loss explains, or None."""
         slow = [one for one in issues_so_far if one.code in SLOW]
         sent = [one for one in slow if _sends(name, one.subject)]
         return _worst(sent) or _worst(one for one in slow if end in nodes_of(one.subject))
 
-    def _one_sided(self) -> Port | Route | None:
+    def _one_sided(self) -> tuple[Port | Route, Severity] | None:
         """Return the direction between two hosts, or the port of one host, that loses far more than
-        all others, or None. No load on the hosts explains a difference of this size.
+        all others, and how severe this is. No load on the hosts explains a difference of this size.
         """
-        lossy = {route: host for route, host in self.routes.items() if _loses(host)}
-        culprit = self._passed_by(lossy) if lossy else None
+        for least, of_port, of_route in _ONE_SIDED_LOSS:
+            place = self._above(least)
+            if place is not None:
+                return place, of_port if isinstance(place, Port) else of_route
+        return None
+
+    def _above(self, least: float) -> Port | Route | None:
+        """Return the place that loses at least ``least`` per million, and far more than all
+        others.
+        """
+        lossy = {route: host for route, host in self.routes.items() if _loses(host, least)}
+        culprit = self._passed_by(lossy, least) if lossy else None
         others = [host for route, host in self.routes.items() if not _through(route, culprit)]
         if culprit is None or not others:
             return None
-        shares = [_pooled(others), *(host for host in others if host.sums[_RESENT] >= _FEW_RESENT)]
-        noise = max(host.per_million or 0.0 for host in shares)
+        told = (host for host in others if host.sums[RETRANSMITTED] >= _FEW_RESENT)
+        noise = max(host.per_million or 0.0 for host in (_pooled(others), *told))
         shown = min(host.per_million or 0.0 for host in lossy.values())
         return culprit if shown >= _ONE_SIDED * noise else None
 
-    def _passed_by(self, lossy: Mapping[Route, _Host]) -> Port | Route | None:
+    def _passed_by(self, lossy: Mapping[Route, _Host], least: float) -> Port | Route | None:
         """Return the direction between two hosts, or the port, that all these routes pass. They are
         most of the routes through it; the other routes also lose packets, or carried too few
         packets to show a loss.
         """
         nodes = {node for route in self.routes for node in (route.origin, route.target)}
         whole = _pooled(lossy.values())
-        if whole.sums[_RESENT] < _LEAST_RESENT:
+        if whole.sums[RETRANSMITTED] < _LEAST_RESENT:
             return None
         if len(nodes) == 2:
             return next(iter(lossy))
         ways: tuple[Direction, ...] = ("tx", "rx", "")
         shared = set.intersection(*({route.origin, route.target} for route in lossy))
         places = (Port(node, way) for node in sorted(shared) for way in ways)
-        return next((place for place in places if self._explains(place, lossy, whole)), None)
+        return next((place for place in places if self._explains(place, lossy, whole, least)), None)
 
-    def _explains(self, place: Port, lossy: Mapping[Route, _Host], whole: _Host) -> bool:
+    def _explains(
+        self, place: Port, lossy: Mapping[Route, _Host], whole: _Host, least: float
+    ) -> bool:
         through = {route for route in self.routes if _through(route, place)}
         rest = [self.routes[route] for route in through - lossy.keys()]
         most = lossy.keys() <= through and 1 < len(lossy) > len(rest)
-        return most and all(_may_lose(host, whole.per_million or 0.0) for host in rest)
+        return most and all(_may_lose(host, whole.per_million or 0.0, least) for host in rest)
 
-    def _failure(self, culprit: Port | Route, issues_so_far: Iterable[Issue]) -> Issue:
-        """Return the issue about a loss that fails regardless of its cost.
+    def _of_place(
+        self, culprit: Port | Route, severity: Severity, issues_so_far: Iterable[Issue]
+    ) -> Issue:
+        """Return the issue about the loss of one place.
 
         If there is other traffic at one of its ports, a queue may have overflowed without a fault
-        of the link, and the issue is inconclusive.
+        of the link, and an issue that fails is inconclusive.
         """
         whole = _pooled(host for route, host in self.routes.items() if _through(route, culprit))
         what = {"tx": "sends are", "rx": "receives are", "": "sends and receives are"}
@@ -242,7 +246,7 @@ class Loss:
         text += f"; {busy[0].message}" if busy else ""
         return Issue(
             "packet-loss",
-            "inconclusive" if busy else "fail",
+            "inconclusive" if busy and severity == "fail" else severity,
             culprit,
             text,
             whole.evidence(),
@@ -288,19 +292,29 @@ def _costly(host: _Host) -> bool:
     return host.lost > _COSTS * 1e-6 * max(1, host.sums[_SENT])
 
 
-def _loses(host: _Host) -> bool:
-    """Return whether retransmissions are so many and so frequent that no brief overflow explains
-    them.
+def _is_loud(host: _Host) -> bool:
+    """Return whether the retransmissions are worth a warning: acknowledgements that came late are
+    not.
+    """
+    share = host.per_million
+    many = share is None or share >= _WORTH_A_WARNING
+    lost = host.lost or are_reordered(host.sums)
+    return many and host.sums[RETRANSMITTED] >= _LEAST_WARNED and bool(lost)
+
+
+def _loses(host: _Host, least: float) -> bool:
+    """Return whether retransmissions are so many (per million) and so frequent that no brief
+    overflow explains them.
     """
     share, lost = host.per_million or 0.0, host.lost
-    return share >= _FAILS and lost >= _FEW_RESENT and len(host.at) > _OFTEN * host.points
+    return share >= least and lost >= _FEW_RESENT and len(host.at) > _OFTEN * host.points
 
 
-def _may_lose(host: _Host, per_million: float) -> bool:
+def _may_lose(host: _Host, per_million: float, least: float) -> bool:
     """Return whether the host loses many packets, or sent too few to show a loss of
     ``per_million``.
     """
-    return (host.per_million or 0.0) >= _FAILS or host.sums[_SENT] * per_million < _UNSEEN * 1e6
+    return (host.per_million or 0.0) >= least or host.sums[_SENT] * per_million < _UNSEEN * 1e6
 
 
 def _pooled(hosts: Iterable[_Host]) -> _Host:
@@ -337,12 +351,17 @@ def _words(host: _Host) -> str:
     where = (
         f"dropped here: {drops}"
         if drops
-        else f"the receivers had {host.duplicates:,} of them already: late or reordered"
+        else f"the receivers had {duplicate_segments(host.sums):,} of them already, because "
+        + (
+            "packets overtake each other"
+            if are_reordered(host.sums)
+            else "acknowledgements are late"
+        )
         if not host.lost
         else "no port of this host counted a drop: the packets were lost elsewhere"
     )
     return (
-        f"{host.sums[_RESENT]:,}{of} TCP segments were retransmitted (at {len(host.at)} of "
+        f"{host.sums[RETRANSMITTED]:,}{of} TCP segments were retransmitted (at {len(host.at)} of "
         f"{host.points} points{rate}); "
         f"{where}"
     )

@@ -284,7 +284,7 @@ class _Judged:
         """Return proof, code and the sentence about the bytes missing from the claimed port."""
         most = criteria.on_wire_min * wanted
         if not self.claimed.below(most):
-            return undecided(self.claimed.unsure)
+            return undecided(self.ports, self.claimed)
         if hidden := self.ports.unplaced(ABSENT * wanted + START_UP_BYTES):
             return (
                 "unproven",
@@ -312,7 +312,7 @@ class _Judged:
             looped = f": {volume(self.loopback.bytes)} went over loopback, within one host"
             return "off-wire", "traffic-loopback", looped
         if not absent or not self.other.below(some):
-            return undecided(max(self.claimed.unsure, self.other.unsure))
+            return undecided(self.ports, max(self.claimed, self.other, key=lambda one: one.unsure))
         return "off-wire", "traffic-off-wire", ": the messages went through memory, not over a wire"
 
     def _rest(self, most: float) -> str:

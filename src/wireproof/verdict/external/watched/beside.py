@@ -4,9 +4,15 @@ above the link's rate, and problems that ports and sockets counted.
 
 from collections.abc import Iterator, Sequence
 
+from wireproof.analysis.changes import (
+    RETRANSMITTED,
+    TCP_REPEATS,
+    are_reordered,
+    duplicate_segments,
+)
 from wireproof.analysis.crossed import at_rails, crossed_at
 from wireproof.model.claim import Claim, Criteria, LinkClaim, is_several
-from wireproof.model.finding import Proof, Severity
+from wireproof.model.finding import Port, Proof, Severity
 from wireproof.model.quantity import first_few, volume
 from wireproof.model.series import Reason, Series
 from wireproof.model.traffic import DIRECTIONS, Direction, HostTraffic, PortLedger, Traffic
@@ -14,7 +20,7 @@ from wireproof.physics.limits import limits
 from wireproof.verdict.external import judge_series
 from wireproof.verdict.external.watched.carried import PLACES, START_UP_BYTES, Carried, reason
 from wireproof.verdict.external.watched.ports import WatchedPorts
-from wireproof.verdict.path import due_shares, state_of
+from wireproof.verdict.path import due_shares, state_of, used_by_others
 from wireproof.verdict.path import other_protocol as contradicting
 
 # --- How the claimed rails shared the bytes of a watched command. This decides nothing: only the
@@ -230,14 +236,17 @@ def troubles(traffic: Traffic) -> list[Reason]:
 
 
 def _retransmits(host: str, counters: dict[str, int], segments: int | None) -> Reason:
-    again = counters.get("ip/Tcp/RetransSegs", 0)
+    again, known = counters.get(RETRANSMITTED, 0), duplicate_segments(counters)
     share = again / segments if segments else None
-    beyond = any(name != "ip/Tcp/RetransSegs" for name in counters)
+    shown = {name: n for name, n in counters.items() if name not in TCP_REPEATS[1:]}
     of = f" ({share:.2%} of {segments} segments)" if share is not None and again else ""
-    serious = beyond or share is None or share > RETRANSMIT_SHARE
+    had = f"; the receivers had {known} of them already" if known else ""
+    serious = len(shown) > bool(again) or share is None or share > RETRANSMIT_SHARE
+    overtaken = are_reordered(counters)
+    why = ", because packets overtake each other" if overtaken else ""
     return reason(
-        "traffic-retransmits",
-        f"{host} retransmitted: {_listed(counters)}{of}.",
+        "reordering" if overtaken else "traffic-retransmits",
+        f"{host} retransmitted{why}: {_listed(shown)}{of}{had}.",
         {"host": host, **counters},
         "warning" if serious else "note",
     )
@@ -266,6 +275,18 @@ def limit(claim: Claim) -> tuple[float | None, list[str]]:
     return bounds.attainable_bytes_per_s, bounds.derivation[:-1]  # the last line is about latency
 
 
-def undecided(unsure: float) -> tuple[Proof, str, str]:
-    what = f", and {volume(unsure)} of background traffic leaves this undecided"
+def undecided(ports: WatchedPorts, carried: Carried) -> tuple[Proof, str, str]:
+    """Return the proof, the code and the sentence for bytes that the background hides."""
+    rates = {
+        Port(host.host, way, port.nic): beyond / host.seconds
+        for host in ports.hosts
+        for port in host.ports
+        for way in DIRECTIONS
+        if host.seconds > 0
+        and 0 < (beyond := (port.tx if way == "tx" else port.rx).background) <= carried.unsure
+    }
+    what = f", and {volume(carried.unsure)} of background traffic leaves this undecided"
+    if rates:
+        place, rate = max(rates.items(), key=lambda one: one[1])
+        what += f": {used_by_others(place, place.nic, rate, 'the command')}"
     return "unproven", "traffic-background", what

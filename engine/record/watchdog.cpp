@@ -1,5 +1,6 @@
 #include "record/watchdog.hpp"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
@@ -30,6 +31,7 @@ constexpr int kLeadGraceMs = 1000;    // rank 0 exits after the others have repo
 constexpr int kOthersGraceMs = 2500;  // and the others after its frame is written
 constexpr std::int64_t kLateNs = 400'000'000;
 constexpr std::int64_t kPendingNs = 1'500'000'000;  // interval between signs of life
+constexpr int kMostParents = 64;
 constexpr int kLeave = static_cast<int>(ExitStatus::cannot_measure);
 
 // Everything that the signal handler needs is prepared here: the handler formats nothing.
@@ -41,6 +43,7 @@ struct LastWord {
   char line[256];
   char pending[256];
   char drops[256];
+  char ended[256];
 };
 Prepared g_prepared[2];
 LastWord g_last_word[2];
@@ -91,8 +94,7 @@ void set_timer() {
   if (g_timer_made) timer_settime(g_timer, TIMER_ABSTIME, &at, nullptr);
 }
 
-/// Appends a number below 100 000, or below 256 in an address: no function of the library is
-/// needed.
+/// Appends a number; no function of the library is needed.
 char* append(char* at, unsigned number) {
   if (number >= 10) at = append(at, number / 10);
   *at = static_cast<char>('0' + number % 10);
@@ -121,6 +123,63 @@ char* append(char* at, const sockaddr_storage& address) {
 
 char* append(char* at, std::string_view text) { return at + text.copy(at, text.size()); }
 
+struct Process {
+  char name[16] = "";
+  unsigned parent = 0;
+};
+
+/// From "4711 (bash) S 4700 ..."; empty if the process has gone.
+Process find_process(unsigned pid) {
+  char text[512];
+  *append(append(append(text, "/proc/"), pid), "/stat") = '\0';
+  const int file = ::open(text, O_RDONLY | O_CLOEXEC);
+  const ssize_t length = ::read(file, text, sizeof text);
+  ::close(file);
+  const std::string_view line(text, length > 0 ? static_cast<std::size_t>(length) : 0);
+  const std::size_t begin = line.find('(') + 1;
+  const std::size_t end = line.rfind(')');
+  Process found;
+  if (begin == 0 || end == line.npos || end < begin) return found;
+  line.substr(begin, end - begin).copy(found.name, sizeof found.name - 1);
+  for (char& letter : found.name) {
+    if (letter != '\0' && (letter < ' ' || letter > '~')) letter = '?';
+  }
+  for (std::size_t i = end + 4; i < line.size() && line[i] >= '0' && line[i] <= '9'; ++i) {
+    found.parent = found.parent * 10 + static_cast<unsigned>(line[i] - '0');
+  }
+  return found;
+}
+
+/// True for the processes of a launcher, up to the guard that started it: they end the remaining
+/// ranks of a run that has failed.
+bool is_launcher(unsigned pid) {
+  auto parent = static_cast<unsigned>(getppid());
+  for (int i = 0; i < kMostParents && parent != 0; ++i) {
+    if (parent == pid) return true;
+    const Process process = find_process(parent);
+    if (std::string_view(process.name) == "wireproof-node") return false;
+    parent = process.parent;
+  }
+  return false;
+}
+
+/// Reports the signal and its sender, because other ranks see only a closed connection. The sender
+/// is unknown if it is the kernel or in another process namespace.
+void say_ended(int number, const siginfo_t& info) {
+  const auto sender = static_cast<unsigned>(info.si_code <= 0 ? info.si_pid : 0);
+  if (g_ranks < 2 || is_launcher(sender)) return;
+  char line[sizeof(LastWord::ended) + 64];
+  char* end = append(line, std::string_view(g_last_word[g_current_word].ended));
+  end = append(end, number == SIGTERM ? "SIGTERM" : "SIGINT");
+  if (sender != 0) {
+    end = append(append(end, " of process "), sender);
+    const Process process = find_process(sender);
+    if (process.name[0] != '\0') end = append(append(append(end, " ("), process.name), ")");
+  }
+  end = append(end, "\n");
+  write_all(STDERR_FILENO, {line, static_cast<std::size_t>(end - line)});
+}
+
 /// Reports a path that drops large packets, which no library would ever report.
 void look_at_path() {
   if (!g_probe.look()) return;
@@ -148,7 +207,7 @@ void say_pending() {
   errno = before;
 }
 
-void on_alarm(int) {
+void on_alarm(int, siginfo_t*, void*) {
   if (g_runs != 0 && monotonic_ns() < g_deadline_ns) return say_pending();
   if (g_runs != 0) say_last_word();
   say(g_prepared[g_current].deadline);
@@ -156,15 +215,16 @@ void on_alarm(int) {
   _exit(kLeave);
 }
 
-void on_interrupt(int) {
+void on_interrupt(int number, siginfo_t* info, void*) {
+  say_ended(number, *info);
   say(g_prepared[g_current].interrupted);
   _exit(kLeave);
 }
 
-void take(int signal_number, void (*handler)(int)) {
+void take(int signal_number, void (*handler)(int, siginfo_t*, void*)) {
   struct sigaction action {};
-  action.sa_handler = handler;
-  action.sa_flags = SA_RESTART;
+  action.sa_sigaction = handler;
+  action.sa_flags = SA_RESTART | SA_SIGINFO;
   sigfillset(&action.sa_mask);
   sigaction(signal_number, &action, nullptr);
 }
@@ -207,6 +267,8 @@ void prepare_last_word() {
                 "wireproof-engine: pending: rank %d on %s %s %s\n", g_rank, g_host, where, what);
   std::snprintf(g_last_word[next].drops, sizeof g_last_word[next].drops,
                 "wireproof-engine: drops: rank %d on %s %s: ", g_rank, g_host, where);
+  std::snprintf(g_last_word[next].ended, sizeof g_last_word[next].ended,
+                "wireproof-engine: ended: rank %d on %s %s by ", g_rank, g_host, where);
   g_current_word = next;
 }
 

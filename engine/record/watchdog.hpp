@@ -10,7 +10,8 @@
 namespace wireproof::watchdog {
 
 /// Dies with the parent, and handles SIGTERM and SIGINT: rank 0 writes an `interrupted` frame, and
-/// every rank exits with 4. Call it before opening the transport and again afterwards, because
+/// every rank exits with 4; a rank that a launcher did not end names the sender on standard error.
+/// Call it before opening the transport and again afterwards, because
 /// libraries install their own handlers.
 void install();
 

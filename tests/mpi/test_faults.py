@@ -81,6 +81,17 @@ def test_a_killed_rank_ends_the_run_and_keeps_the_sealed_points(
     assert load_run(outcome.folder) == outcome.run
 
 
+@pytest.mark.parametrize("victim", [0, 1])
+@pytest.mark.parametrize("name", TWO_QUICK_MPIS)
+def test_a_rank_that_another_process_ended_names_it(
+    name: str, victim: int, tmp_path: Path, mark: str
+) -> None:
+    end = after_points(2, lambda pids: subprocess.run(["kill", str(pids[victim])], check=True))
+    outcome = run(name, sweep(LONG), tmp_path / "run", command=command_of(name, mark), on_frame=end)
+    assert (outcome.ending.ended, set(outcome.ending.lost)) == ("rank-lost", {victim})
+    assert "SIGTERM of process" in outcome.ending.lost[victim]
+
+
 @pytest.mark.parametrize("name", TWO_QUICK_MPIS)
 def test_a_rank_that_hangs_ends_at_the_deadline(
     name: str, tmp_path: Path, mark: str, monkeypatch: pytest.MonkeyPatch

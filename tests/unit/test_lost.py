@@ -508,3 +508,45 @@ def test_a_run_that_we_ended_for_a_path_has_lost_no_rank() -> None:
     talk = b"wireproof-engine: rank 0 on n1 between points: tcp-lost: rank 2 closed the connection"
     ending = classify(plan_of(), [error], talk, 143, timed_out="the path drops")
     assert (ending.reason, ending.lost) == ("the path drops", {})
+
+
+def ended(*ranks: int, sender: str = " of process 4711 (earlyoom)") -> str:
+    line = "wireproof-engine: ended: rank {0} on n{1} at point 13 by SIGTERM{2}\n"
+    return "".join(line.format(rank, rank + 1, sender) for rank in ranks)
+
+
+CLOSED = "wireproof-engine: rank 0 on n1 at point 13: tcp-lost: rank 2 closed the connection\n"
+HYDRA_ENDS_OTHERS = "=   RANK 0 PID 80 RUNNING AT n1\n=   KILLED BY SIGNAL: 9 (Killed)\n"
+
+
+@pytest.mark.parametrize("talk", ["", CLOSED, HYDRA_ENDS_OTHERS])
+def test_all_ranks_that_a_process_ended_are_named_with_it(talk: str) -> None:
+    ending = classify(plan_of(), [], (ended(1, 2) + talk).encode(), 137)
+    assert (ending.ended, set(ending.lost)) == ("rank-lost", {1, 2})
+    assert all("SIGTERM of process 4711 (earlyoom)" in why for why in ending.lost.values())
+    assert "rank 1 on n2" in ending.reason
+    assert "rank 2 on n3" in ending.reason
+
+
+def test_ranks_that_a_process_outside_their_namespace_ended_are_blamed_by_others_only() -> None:
+    """It may be a launcher that ends the ranks that are left."""
+    talk = CLOSED + ended(0, 2, 3, sender="")
+    ending = classify(plan_of(), [], talk.encode(), 4)
+    assert set(ending.lost) == {2}
+    assert "SIGTERM" in ending.lost[2]
+    assert classify(plan_of(), [], ended(0, 2, sender="").encode(), 4).lost == {}
+
+
+def test_a_rank_that_was_silent_because_it_was_ended_is_called_ended() -> None:
+    stopped = {2: "rank 2 on n3 was silent"}
+    ending = classify(
+        plan_of(), [], ended(2, sender="").encode(), 143, timed_out="x", stopped=stopped
+    )
+    assert set(ending.lost) == {2}
+    assert "SIGTERM" in ending.lost[2]
+
+
+def test_no_rank_is_lost_to_a_signal_if_the_time_of_the_job_is_over() -> None:
+    talk = b"slurmstepd: error: *** JOB 5 ON n1 CANCELLED AT 2026-11-21T15:00:00 DUE TO TIME LIMIT"
+    ending = classify(plan_of(), [], ended(2).encode() + talk, 143)
+    assert (ending.ended, ending.lost) == ("interrupted", {})

@@ -10,6 +10,7 @@ from wireproof.instrument.launcher_messages import scheduler_ended
 from wireproof.instrument.lost import (
     LARGE_MESSAGES_HANG,
     crashed_ranks,
+    ended_ranks,
     lost_ranks,
     named_ranks,
 )
@@ -221,7 +222,7 @@ def classify(
     if ending.ended in ("done", "mismatch"):
         return ending
     if stopped:
-        return _lost_to(ending, stopped, plan)
+        return _lost_to(ending, {**stopped, **ended_ranks(plan, frames, talk, stopped)}, plan)
     if said := scheduler_ended(talk):
         return msgspec.structs.replace(
             ending, ended="interrupted", reason=said + _where(ending, plan)
@@ -229,7 +230,10 @@ def classify(
     errors = _reported(frames, ending.culprit)
     if any(error.code == LARGE_MESSAGES_HANG for error in errors):  # a path is lost, and no rank
         return msgspec.structs.replace(ending, reason=timed_out)
+    if ended := ended_ranks(plan, frames, talk):
+        return _lost_to(ending, ended, plan)
     lost = lost_ranks(plan, frames, talk)
+    lost |= ended_ranks(plan, frames, talk, lost)
     unnamed = (
         ending.ended == "rank-lost"
         and _signal_seen(exit_status, talk.decode("utf-8", "replace")) is None

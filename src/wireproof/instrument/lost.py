@@ -14,7 +14,7 @@ identifies none.
 
 import dataclasses
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from ipaddress import ip_address
 from itertools import islice
 
@@ -49,6 +49,10 @@ _FAILED_CALL = re.compile(
     r"MPI_(?:I?[Ss]end|I?[Rr]ecv)\(buf=[^,]{1,40}, count=\d{1,12}, \w{1,30}, (\d{1,7}), "
 )
 
+_ENDED = re.compile(
+    r"wireproof-engine: ended: rank (\d{1,7}) on \S{1,80} (?:at point \d{1,18}|between points)"
+    r" by (SIG[A-Z]{3,4})( of process \d{1,9}(?: \([ -~]{1,15}\))?)?$"
+)
 _PEER_HOST = re.compile(r"^\s{0,8}Peer host:\s{1,8}(\S{1,255})")
 
 
@@ -208,6 +212,24 @@ def lost_ranks(plan: Plan, frames: Sequence[Frame], talk: bytes) -> dict[int, st
     return _collect(_silent(last, names), names, last.spoken - last.busy) or _collect(
         _peers_lost(lines, frames, names), names, _alive(lines, last)
     )
+
+
+def ended_ranks(
+    plan: Plan, frames: Sequence[Frame], talk: bytes, lost: Collection[int] = ()
+) -> dict[int, str]:
+    """Return a sentence for each rank that received SIGTERM or SIGINT, and from which process.
+
+    A rank that does not know the sender counts only if it is in ``lost``: a launcher outside its
+    process namespace may have ended it because of another rank.
+    """
+    names = RankNames(plan, frames)
+    seen = [found for line in lines_of(talk) for found in _ENDED.finditer(line)]
+    evidence = (
+        ({int(found[1])}, f"was ended by {found[2]}{found[3] or ''}")
+        for found in seen
+        if found[3] or int(found[1]) in lost
+    )
+    return _collect(evidence, names, set())
 
 
 def crashed_ranks(plan: Plan, frames: Sequence[Frame], talk: bytes) -> set[int]:

@@ -29,9 +29,9 @@ from wireproof.model.site import packaged
 from wireproof.physics.limits import limits
 from wireproof.physics.table import default_table, link_from_name, link_names
 from wireproof.report.failing import effect_text
-from wireproof.verdict.catalogue import causes
 from wireproof.workflow.atlas import atlas_view
 from wireproof.workflow.audit import catalogue
+from wireproof.workflow.explain import causes
 
 __all__ = ["lay_out", "pages", "with_generated"]
 

@@ -9,9 +9,9 @@ from tests.conftest import its_share
 
 from wireproof.lint.rules import rules
 from wireproof.model.errors import BadInput
-from wireproof.verdict.catalogue import CATALOGUE, causes
+from wireproof.verdict.catalogue import CATALOGUE
 from wireproof.workflow.audit import settings_by_id
-from wireproof.workflow.explain import explain
+from wireproof.workflow.explain import causes, explain
 
 
 def test_no_fix_shows_an_expression_of_the_catalogue(slow_turn: int | None) -> None:

@@ -14,11 +14,11 @@ from wireproof.lint.rules import rules as lint_rules
 from wireproof.locate.causes.rules import CauseRule
 from wireproof.locate.causes.rules import rules as every_cause
 from wireproof.model.finding import LintReport
-from wireproof.report.documents.checks import lint_document
+from wireproof.report.documents.lint import lint_document
 from wireproof.report.ink import Look
 from wireproof.report.text import document_text
-from wireproof.verdict.catalogue import causes
 from wireproof.workflow.audit import settings_by_id
+from wireproof.workflow.explain import causes
 from wireproof.workflow.lint import lint
 
 SETTINGS = settings_by_id()

@@ -14,7 +14,8 @@ from tests.contract.json_documents import CASES, ROOT, Case, call, lay, without_
 from tests.frozen.judged import digest
 from tests.processes import ran
 
-from wireproof.verdict.catalogue import CATALOGUE, causes
+from wireproof.verdict.catalogue import CATALOGUE
+from wireproof.workflow.explain import causes
 
 _LIVE = ("check", "demo", "doctor", "dossier", "lab", "ladder", "measure", "prove", "resume", "run")
 _LIVE_TUNE = ("apply", "status", "confirm", "verify", "residue", "revert", "try")

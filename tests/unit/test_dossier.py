@@ -20,7 +20,7 @@ from wireproof.cli.options import ended
 from wireproof.model.claim import Criteria
 from wireproof.model.dossier import KNOWN, Agreed, Dossier
 from wireproof.model.errors import BadInput
-from wireproof.report.documents.checks import NOT_SIGNED, verification_document
+from wireproof.report.documents.dossier import NOT_SIGNED, verification_document
 from wireproof.report.ink import Look
 from wireproof.report.text import document_text
 from wireproof.settings.resolve import read_criteria

@@ -10,7 +10,7 @@ from tests.dossiers import dossier_of, refused, resealed, verified
 
 from wireproof.model.claim import Criteria
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.report.documents.checks import NOT_SIGNED, verification_document
+from wireproof.report.documents.dossier import NOT_SIGNED, verification_document
 from wireproof.report.ink import Look
 from wireproof.report.text import document_text
 from wireproof.settings.resolve import read_criteria

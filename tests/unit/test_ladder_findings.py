@@ -10,7 +10,7 @@ import pytest
 from wireproof.model.experiment import Interval
 from wireproof.model.ladder import Ladder, Layer, LayerLine, LayerName, LayerStep, MissingLayer
 from wireproof.model.plan import ModelWorld
-from wireproof.report.documents.experiments import ladder_document
+from wireproof.report.documents.ladder import ladder_document
 from wireproof.report.ink import Look
 from wireproof.report.text import document_text
 from wireproof.settings.knobs import FAMILIES

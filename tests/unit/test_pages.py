@@ -8,7 +8,8 @@ import pages
 from wireproof.cli.subcommands import SUBCOMMANDS
 from wireproof.lint.rules import rules
 from wireproof.physics import default_table
-from wireproof.verdict.catalogue import CATALOGUE, causes
+from wireproof.verdict.catalogue import CATALOGUE
+from wireproof.workflow.explain import causes
 
 WRITTEN = pages.pages()
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from wireproof.model.experiment import GainRow, Interval, RailGain, RailNumber
-from wireproof.report.documents.experiments import gain_document
+from wireproof.report.documents.rails import gain_document
 from wireproof.report.ink import Look
 from wireproof.report.text import document_text
 from wireproof.verdict.rail_gain import gain_of, goodput_of, judge_gain

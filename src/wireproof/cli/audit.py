@@ -169,7 +169,7 @@ LINT_OPTIONS: list[click.Parameter] = [
 
 
 @click.command(
-    "lint", cls=Verb, document="report.documents.checks.lint_document", params=LINT_OPTIONS
+    "lint", cls=Verb, document="report.documents.lint.lint_document", params=LINT_OPTIONS
 )
 def lint(
     files: tuple[str, ...],

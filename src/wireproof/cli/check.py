@@ -274,7 +274,7 @@ def _gain(specification: MeasureSpecification, rounds: int | None) -> int:
 
     environment = current_context().environment
     gain, folder = measure_gain(specification, Console(), environment, rounds=rounds)
-    status = print_result(gain, document="report.documents.experiments.gain_document")
+    status = print_result(gain, document="report.documents.rails.gain_document")
     if folder is not None:
         remark(f"records: {folder}")
     return status

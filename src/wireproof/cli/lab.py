@@ -43,7 +43,7 @@ DOCTOR_OPTIONS: tuple[click.Parameter, ...] = (
 @click.command(
     "doctor",
     cls=Verb,
-    document="report.documents.checks.diagnosis_document",
+    document="report.documents.doctor.diagnosis_document",
     params=[*DOCTOR_OPTIONS],
 )
 def doctor(no_run: bool, providers: bool) -> int:
@@ -58,7 +58,7 @@ def doctor(no_run: bool, providers: bool) -> int:
         offers = doctor.providers(current_context().environment)
         status = 0 if offers.works else 4
         return print_result(
-            offers, document="report.documents.checks.provider_document", status=status
+            offers, document="report.documents.doctor.provider_document", status=status
         )
     found = doctor.diagnose(Console(), start=not no_run)
     return print_result(found, status=0 if no_run or found.works else 4)
@@ -152,7 +152,7 @@ def status(name: str | None) -> int:
 
 def _show(found: list[LabStatus]) -> int:
     return print_result(
-        listed("Labs", labs=found), found, document="report.documents.checks.labs_document"
+        listed("Labs", labs=found), found, document="report.documents.lab.labs_document"
     )
 
 

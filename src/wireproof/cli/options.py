@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from wireproof.settings.bmc import BmcOptions
     from wireproof.workflow.result import Result
     from wireproof.workflow.session import Method, Storage
-    from wireproof.workflow.session.launch import Planned
+    from wireproof.workflow.session.dry_run import Planned
 
 SYSFS_ROOT = setting("sysfs_root")
 PSM_STATISTICS = setting("psm_statistics")
@@ -279,8 +279,7 @@ def say_kept(result: Result, going_on: str = "") -> None:
 def show_planned(planned: Planned, job: JobRequest | None = None) -> int:
     """Print the plan without starting it; the JSON has argv, environment, hosts and points."""
     from wireproof.launch.command import shell_line
-    from wireproof.report.documents.benchmark import dry_run_document
-    from wireproof.workflow.session.launch import own_job
+    from wireproof.workflow.session.dry_run import dry_run_document, own_job
 
     document, notes, ranks = planned
     argv = ["wireproof", *_inside(current_context().argv or ["check"])]

@@ -45,7 +45,7 @@ def dossier() -> None:
 @dossier.command(
     "verify",
     cls=Verb,
-    document="report.documents.checks.verification_document",
+    document="report.documents.dossier.verification_document",
     params=[
         FOLDER,
         file(
@@ -223,7 +223,7 @@ def command(
     and the records are not changed. Exit status: that of the worst verdict.
     """
     from wireproof.cli.options import deliver, ended, show
-    from wireproof.report.documents.checks import change_lines
+    from wireproof.report.documents.results import change_lines
     from wireproof.workflow.report import report
 
     as_json = chosen_form() == "json"

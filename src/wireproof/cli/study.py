@@ -93,7 +93,7 @@ _KEPT = tuple(option for option in OUTPUT if option.name not in ("history", "res
         LADDER_OPTIONS, "Layers", target=TARGET, link=LINK, output=(*_KEPT, FORM, DRY_RUN)
     ),
     examples=LADDER_EXAMPLES,
-    document="report.documents.experiments.ladder_document",
+    document="report.documents.ladder.ladder_document",
     first="layers pattern metric unit rounds sizes smallest form",
 )
 def ladder(argv: tuple[str, ...], dry_run: bool, **options: Any) -> int:
@@ -116,7 +116,7 @@ def ladder(argv: tuple[str, ...], dry_run: bool, **options: Any) -> int:
     wanted = _ladder_specification(argv, settings, options)
     if dry_run:
         plan = plan_ladder(wanted, Console(), current_context().environment)
-        return print_result(plan, document="report.documents.experiments.plan_document")
+        return print_result(plan, document="report.documents.ladder.plan_document")
     ladder, folder = run_ladder(wanted, Console(), current_context().environment)
     status = print_result(ladder)
     if folder is not None:
@@ -208,7 +208,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     cls=Verb,
     sections=sections(OPTIONS, "Knobs", target=TARGET, link=LINK),
     examples=EXAMPLES,
-    document="report.documents.experiments.study_document",
+    document="report.documents.study.study_document",
     first="knobs values over study_budget ppn smallest form",
 )
 def command(library: str, **options: Any) -> int:

@@ -8,7 +8,6 @@ with their rows, and studies of knobs; ``docs/catalogue.md`` describes each.
 import errno
 import os
 from collections.abc import Callable, Mapping
-from importlib.resources import files
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
@@ -16,13 +15,14 @@ from typing import TYPE_CHECKING
 from wireproof.files.bounded import ends_within
 from wireproof.files.held import held_folder, within, written_by_others
 from wireproof.files.hostile import read_bounded
-from wireproof.model.errors import BadInput, reading, suggestion
-from wireproof.model.site import HEADS, CatalogueFile, packaged, site_studies, use_site
-from wireproof.model.toml import LARGEST, line_at, read_toml
+from wireproof.model.errors import BadInput, reading
+from wireproof.model.site import HEADS, CatalogueFile, use_site
+from wireproof.model.toml import line_at, read_toml
 
 if TYPE_CHECKING:
-    from wireproof.model.study import Library
+    pass
 
+_LIBRARIES = "wireproof.workflow.study.library:libraries"
 VARIABLE = "WIREPROOF_CATALOGUE"
 _LARGEST, _LARGEST_OF_ALL = 1 << 20, 8 << 20
 _MOST_FILES = 200
@@ -159,7 +159,7 @@ def _use(
         for reader in dict.fromkeys(READERS[head] for head in rows if head in READERS):
             resolve_name(reader)()
         if studies:
-            libraries()
+            resolve_name(_LIBRARIES)()
     except BaseException:
         use_site(())
         raise
@@ -191,68 +191,3 @@ def _text(path: Path, held: int | None) -> CatalogueFile:
         data = read_bounded(within(held, path), _LARGEST, follow=False, folder=held)
         _refuse_others(os.stat(within(held, path), dir_fd=held, follow_symlinks=False), str(path))
         return CatalogueFile(data.decode(), str(path), by_site=True)
-
-
-# --- Catalogues of knobs: those that come with wireproof, and those of a site.
-
-
-def libraries() -> dict[str, str]:
-    """Return the texts of wireproof's and the site's catalogues by name."""
-    from wireproof.study.catalogue import library_of
-
-    folder = files("wireproof.study").joinpath("knobs")
-    ours = {
-        file.name.removesuffix(".toml"): packaged("wireproof.study", f"knobs/{file.name}")
-        for file in sorted(folder.iterdir(), key=lambda file: file.name)
-        if file.name.endswith(".toml")
-    }
-    for text in site_studies():
-        name = library_of(text.text, text.name).id
-        if name in ours:
-            raise BadInput(f"{text.name}: id: a study {name[:60]!r} already exists.")
-        ours[name] = text.text
-    return ours
-
-
-def library_called(name: str) -> "Library":
-    """Return a known library, or that of the file ``name`` (with ``.toml``). Raises
-    ``BadInput``.
-    """
-    from wireproof.study.catalogue import library_of
-
-    ours = libraries()
-    if name in ours:
-        return library_of(ours[name], f"{name}.toml")
-    if not name.endswith(".toml"):
-        raise BadInput(
-            f"there is no study {name[:60]!r}; {suggestion(name, ours)} A file of a site ends in"
-            " .toml."
-        )
-    with reading(name):
-        text = read_bounded(Path(name), LARGEST).decode()
-    library = library_of(text, name)
-    _refuse_foreign(library, name)
-    return library
-
-
-def _refuse_foreign(library: "Library", source: str) -> None:
-    """Refuse commands, and variables that no MPI or fabric reads (PATH, LD_PRELOAD): a file must
-    not start programs.
-    """
-    from wireproof.settings.knobs import FAMILIES, is_of_a_fabric
-
-    if library.looks:
-        raise BadInput(f"{source}: looks: a file from outside wireproof must not start commands.")
-    tables = (
-        library.base,
-        library.asks,
-        library.counts,
-        *(knob.alongside for knob in library.knob),
-    )
-    names = [knob.name for knob in library.knob] + [name for table in tables for name in table]
-    wrong = next((name for name in names if not is_of_a_fabric(name)), None)
-    if wrong is not None:
-        raise BadInput(
-            f"{source}: {wrong[:60]!r} is not a variable that an MPI or its fabric reads"
-            f" ({', '.join(FAMILIES)})."
-        )

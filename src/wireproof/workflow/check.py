@@ -26,7 +26,8 @@ from wireproof.workflow.job_facts import QUICK, REQUESTS
 from wireproof.workflow.reporter import Reporter, say_all
 from wireproof.workflow.resume import remember, result_folder, stored_seed
 from wireproof.workflow.session import Session
-from wireproof.workflow.session.launch import Planned, install_for, planned
+from wireproof.workflow.session.dry_run import Planned, planned
+from wireproof.workflow.session.launch import install_for
 from wireproof.workflow.session.screen_plan import crowded, screen_points
 from wireproof.workflow.specification import CheckSpecification, imagined_target, job_target
 from wireproof.workflow.target import Target, this_machine

@@ -18,6 +18,7 @@ from wireproof.model.history import Entry, NodeAge, Regression, Trend
 from wireproof.model.setting import AuditResult, Setting
 from wireproof.model.topology import LabStatus
 from wireproof.report.documents.benchmark import RecipeDocument
+from wireproof.report.documents.proof import KIND as PROOF
 from wireproof.report.gate import KIND as GATE
 from wireproof.report.json import Kind, enveloped, json_schema
 from wireproof.report.json.result import ResultDocument
@@ -124,7 +125,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(
         "wireproof.dry-run",
         1,
-        "wireproof.report.documents.benchmark:DryRunDocument",
+        "wireproof.workflow.session.dry_run:DryRunDocument",
         "check --dry-run",
     ),
     Kind("wireproof.error", 1, "wireproof.model.errors:Failure", "every command without a result"),
@@ -161,7 +162,7 @@ KINDS: tuple[Kind, ...] = (
         "wireproof.model.planning:Validation",
         "plan validate",
     ),
-    Kind("wireproof.proof", 1, "wireproof.report.documents.proof:ProofDocument", "prove"),
+    PROOF,
     Kind(
         "wireproof.providers", 1, "wireproof.model.diagnosis:ProviderReport", "doctor --providers"
     ),

@@ -13,10 +13,11 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from wireproof.model.errors import BadInput
-from wireproof.verdict.catalogue import CatalogueEntry, as_key, causes, findings, known_names
+from wireproof.verdict.catalogue import CatalogueEntry, as_key, findings, known_names
 
 if TYPE_CHECKING:
     from wireproof.lint.rule import Rule
+    from wireproof.locate.causes.rules import CauseRule
     from wireproof.model.finding import LintFinding
     from wireproof.model.setting import Setting
     from wireproof.verdict.catalogue import KnownName
@@ -200,7 +201,7 @@ def _knob(name: str) -> list[Explanation]:
 
 def _studies(name: str) -> Iterator[tuple[str, str]]:
     """Yield the command that tries a variable, and the variable's description."""
-    from wireproof.workflow.catalogue import libraries, library_called
+    from wireproof.workflow.study.library import libraries, library_called
 
     for library in libraries() if _VARIABLE.fullmatch(name) else ():
         for knob in library_called(library).knob:
@@ -361,3 +362,45 @@ def _mended(setting: Setting) -> list[tuple[str, str]]:
 
 def _listed(heading: str, codes: Iterable[str]) -> list[tuple[str, str]]:
     return [(heading, joined)] if (joined := ", ".join(codes)) else []
+
+
+def causes() -> dict[str, CatalogueEntry]:
+    """Return the causes that can be assigned to a culprit, as catalogue entries.
+
+    Causes are not findings and never appear alone.
+    """
+    from wireproof.locate.causes.rules import rules
+
+    names = {"node": "NODE", "nic": "NIC"}
+    return {
+        rule.code: CatalogueEntry(
+            code=rule.code,
+            title=f"Cause: {rule.sentence.format(**names)}",
+            meaning=_meaning_of(rule),
+            detection=_detection_of(rule),
+            next_action=rule.fix.format(**names) or _fix_of_setting(rule),
+        )
+        for rule in rules()
+    }
+
+
+def _fix_of_setting(rule: CauseRule) -> str:
+    return (
+        f"It is the setting `{rule.setting}`: `wireproof explain {rule.setting}` prints its good "
+        "value, how to change it and how to undo that."
+    )
+
+
+def _meaning_of(rule: CauseRule) -> str:
+    kinds = ", ".join(sorted(rule.kinds))
+    best = f" (at best {rule.sure:g})" if rule.surer else ""
+    return (
+        f"wireproof names it as the cause of a slow {kinds}, with a confidence of "
+        f"{rule.confidence:g}{best}."
+    )
+
+
+def _detection_of(rule: CauseRule) -> str:
+    surer = "; ".join(sign.means() for sign in rule.surer)
+    more = f". Surer when {surer}" if surer else ""
+    return f"{'; '.join(sign.means() for sign in rule.when)}{more}."

@@ -40,7 +40,7 @@ from wireproof.workflow.result import MeasuredPart, Result, keep_result
 from wireproof.workflow.resume import result_folder
 from wireproof.workflow.session import Session
 from wireproof.workflow.session.again import run_settled
-from wireproof.workflow.session.launch import Planned, planned
+from wireproof.workflow.session.dry_run import Planned, planned
 from wireproof.workflow.specification import MeasureSpecification
 from wireproof.workflow.target import Target, this_machine
 from wireproof.workflow.target.resolve import refuse_lone_claims, resolve_target

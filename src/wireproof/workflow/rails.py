@@ -141,6 +141,7 @@ class _Rails(Bench[JudgedRun]):
         place = sealed(
             parts,
             gain,
+            answer=gain.answer,
             title=f"rails {', '.join(self._rails)} of {', '.join(gain.hosts)}",
             place=folder / DOCUMENT,
             storage=self._wanted.storage,

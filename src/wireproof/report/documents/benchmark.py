@@ -2,12 +2,11 @@
 and the commands of a check.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 
 import msgspec
 
 from wireproof.model.finding import Proof, Verdict
-from wireproof.model.plan import Point
 from wireproof.model.psm3 import JudgedStatistics
 from wireproof.model.quantity import counted
 from wireproof.model.series import Role
@@ -83,19 +82,6 @@ class BenchmarkDocument(msgspec.Struct, frozen=True, kw_only=True):
     statistics: JudgedStatistics | None = None
 
 
-class DryRunDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """The first launch of a check, the number of launches, and the points of each. ``at_most_s``:
-    maximum duration of the timed part, with the whole budget for every point.
-    """
-
-    argv: list[str]
-    environment: dict[str, str]
-    launches: int
-    hosts: list[str]
-    points: list[Point]
-    at_most_s: float
-
-
 def recipes_document(recipes: Iterable[RecipeDocument]) -> Document:
     """Return each program and benchmark with its purpose."""
     rows = tuple(
@@ -135,43 +121,3 @@ def shell_document(prepared: PreparedDocument) -> Document:
             lines.append(f"# {when}{f', on {step.host}' if step.host else ''}:")
         lines.append(step.line)
     return Document(prepared.title, "", (Raw(tuple(lines)),))
-
-
-def dry_run_document(
-    planned: DryRunDocument,
-    command: str,
-    *,
-    ranks: int,
-    notes: Sequence[str] = (),
-    job: tuple[str, str] | None = None,
-) -> Document:
-    """Return shell commands: the job if there is one, then the first ``command`` with its
-    measurements. ``job``: the command that allocates the nodes, and the batch script that does
-    everything.
-    """
-    pairs = len({pair for point in planned.points for pair in point.pairs})
-    lines = [
-        *(_job(*job) if job is not None else ()),
-        (
-            f"# {counted(ranks, 'rank')}, {counted(len(planned.points), 'point')},"
-            f" {counted(pairs, 'ordered pair')}; at most {planned.at_most_s:.0f} s of timed work"
-        ),
-        *(f"# {note}" for note in notes),
-        command,
-    ]
-    if planned.launches > 1:
-        lines.append(f"the same {planned.launches} times: results vary from launch to launch")
-    if ranks > 2 and planned.hosts:
-        lines.append(
-            "# then, if there are suspects: the same command with the suspects and known-good"
-            " partners only"
-        )
-    return Document("What a check would start", "", (Raw(tuple(lines)),))
-
-
-def _job(allocate: str, script: str) -> Iterator[str]:
-    yield "# a job for this check, cancelled at the end"
-    yield allocate
-    yield "# or the same as a script for sbatch:"
-    yield from (f"#   {line}".rstrip() for line in script.splitlines())
-    yield "# inside the job, with the names of its nodes:"

@@ -34,10 +34,14 @@ from wireproof.report.document import (
 from wireproof.report.documents.judgement import statistics_section
 from wireproof.report.documents.results import number
 from wireproof.report.flows import SMALL_BYTES, NicTraffic
+from wireproof.report.json import Kind
 from wireproof.report.names import clean, natural
 
 # --- A watched command as one JSON document: the output of ``wireproof prove --json``.
 # docs/prove.md describes its fields.
+
+
+KIND = Kind("wireproof.proof", 1, "wireproof.report.documents.proof:ProofDocument", "prove")
 
 
 class ProofDocument(TrafficVerdict, frozen=True, kw_only=True):

@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from wireproof.model import quantity
-from wireproof.model.finding import Finding
+from wireproof.model.finding import Finding, Verdict
 from wireproof.model.record import Quantiles
+from wireproof.model.run import Conclusion
 from wireproof.report.document import Cell, Head, Row, Table, Tone, Value
 from wireproof.report.json.result import positive
 from wireproof.report.names import clean
@@ -233,3 +234,39 @@ def _status(row: GroupRow) -> str:
     parts += ["payload corrupt"] if row.sample.integrity == "corrupt" else []
     parts += ["nothing timed"] if row.time_ns is None and status == "ok" else []
     return ", ".join(parts)
+
+
+_MOST_CONCLUSIONS = 10
+
+
+def change_lines(
+    by: str,
+    before: Verdict | None,
+    now: Verdict,
+    gone: Sequence[Conclusion],
+    new: Sequence[Conclusion],
+) -> list[str]:
+    """Return a line on the verdict, then the conclusions that only one of the judgements has.
+    ``by``: the version that judged before, "" if unknown.
+    """
+    if before is None:
+        return ["judged now; this result does not contain its earlier verdict"]
+    verdict = (
+        f"{now}, as by wireproof {clean(by)}"
+        if before == now
+        else f"{now} now; wireproof {clean(by)} said {before}"
+    )
+    same = not gone and not new
+    head = f"{verdict}; {'the same findings' if same else 'the findings differ'}"
+    return [head, *_listed("no longer", gone), *_listed("new", new)]
+
+
+def _listed(title: str, found: Sequence[Conclusion]) -> list[str]:
+    lines = [
+        f"  {title}: {one.severity} {clean(one.code)}"
+        + (f" ({clean(one.subject)})" if one.subject else "")
+        for one in found[:_MOST_CONCLUSIONS]
+    ]
+    if len(found) > _MOST_CONCLUSIONS:
+        lines.append(f"  {title}: {len(found) - _MOST_CONCLUSIONS} more")
+    return lines

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from wireproof.model.finding import Severity
 from wireproof.model.site import HEADS, packaged, site_texts
 
-if TYPE_CHECKING:
-    from wireproof.locate.causes.rules import CauseRule
-
-__all__ = ["CATALOGUE", "ENGINE", "CatalogueEntry", "KnownName", "as_key", "causes", "code_of"]
+__all__ = ["CATALOGUE", "ENGINE", "CatalogueEntry", "KnownName", "as_key", "code_of"]
 __all__ += ["entries_of", "findings", "groups", "known_names", "severity_of"]
 
 
@@ -182,45 +178,3 @@ def known_names() -> dict[str, KnownName]:
 def as_key(name: str) -> str:
     """Return a code or a name as the catalogues list it, without marks (Intel(R), Tofino™)."""
     return "-".join(_MARKS.sub(" ", name.lower()).replace("_", "-").split())
-
-
-def causes() -> dict[str, CatalogueEntry]:
-    """Return the causes that can be assigned to a culprit, as catalogue entries.
-
-    Causes are not findings and never appear alone.
-    """
-    from wireproof.locate.causes.rules import rules
-
-    names = {"node": "NODE", "nic": "NIC"}
-    return {
-        rule.code: CatalogueEntry(
-            code=rule.code,
-            title=f"Cause: {rule.sentence.format(**names)}",
-            meaning=_meaning_of(rule),
-            detection=_detection_of(rule),
-            next_action=rule.fix.format(**names) or _fix_of_setting(rule),
-        )
-        for rule in rules()
-    }
-
-
-def _fix_of_setting(rule: CauseRule) -> str:
-    return (
-        f"It is the setting `{rule.setting}`: `wireproof explain {rule.setting}` prints its good "
-        "value, how to change it and how to undo that."
-    )
-
-
-def _meaning_of(rule: CauseRule) -> str:
-    kinds = ", ".join(sorted(rule.kinds))
-    best = f" (at best {rule.sure:g})" if rule.surer else ""
-    return (
-        f"wireproof names it as the cause of a slow {kinds}, with a confidence of "
-        f"{rule.confidence:g}{best}."
-    )
-
-
-def _detection_of(rule: CauseRule) -> str:
-    surer = "; ".join(sign.means() for sign in rule.surer)
-    more = f". Surer when {surer}" if surer else ""
-    return f"{'; '.join(sign.means() for sign in rule.when)}{more}."

@@ -206,6 +206,7 @@ class _Ladder(Bench[Round]):
         place = sealed(
             parts,
             ladder,
+            answer=ladder.answer,
             title=f"ladder of {', '.join(ladder.hosts) or 'a model'}",
             place=self._folder / DOCUMENT,
             storage=self._wanted.storage,

@@ -13,12 +13,12 @@ from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Proof, worst_proof
 from wireproof.model.ladder import LayerName, PlannedLayer
 from wireproof.model.series import Series, SeriesPoint
-from wireproof.report.json import json_text
+from wireproof.report.documents.proof import KIND as PROOF
+from wireproof.report.json import enveloped, json_text
 from wireproof.verdict.external.watched import judge_traffic
 from wireproof.verdict.ladder.steps import Round
 from wireproof.workflow.benchmark import proof_of, ready
 from wireproof.workflow.benchmark.specification import BenchmarkSpecification
-from wireproof.workflow.documents import in_envelope
 from wireproof.workflow.prove import INTERRUPTED, ProofSpecification, ProvedCommand, prove_command
 from wireproof.workflow.reporter import LoggingReporter, Quiet, Reporter
 from wireproof.workflow.result import MeasuredPart
@@ -116,7 +116,7 @@ class CommandedLayer:
 
     def _keep(self, name: str, asked: Asked, proved: ProvedCommand) -> None:
         if self._folder is not None:
-            text = json_text(in_envelope(proved.document(asked.proof))) + "\n"
+            text = json_text(enveloped(PROOF, proved.document(asked.proof))) + "\n"
             replace_file(self._folder / name, text.encode())
 
     def planned(self, seed: int) -> PlannedLayer:

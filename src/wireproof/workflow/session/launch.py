@@ -13,13 +13,11 @@ import msgspec
 
 from wireproof.files.programs import find_program
 from wireproof.instrument import Outcome
-from wireproof.launch.command import build_command, request_for, shell_line
+from wireproof.launch.command import build_command, request_for
 from wireproof.launch.engines import MpiInstall
 from wireproof.launch.known import SCHEDULERS
 from wireproof.launch.mpi.discovery import choose_mpi
 from wireproof.launch.registry import LaunchCommand, LaunchRequest, reach_of
-from wireproof.launch.schedulers.slurm_commands import salloc_argv
-from wireproof.launch.schedulers.slurm_job import JobRequest, batch_script
 from wireproof.model.errors import BadInput, WireproofError
 from wireproof.model.record import EngineError
 from wireproof.model.run import Ended, missing_code
@@ -29,7 +27,7 @@ from wireproof.workflow.target import Target
 from wireproof.workflow.target.availability import Availability
 
 if TYPE_CHECKING:
-    from wireproof.report.documents.benchmark import DryRunDocument
+    pass
 
 
 def install_for(session: Session) -> MpiInstall | None:
@@ -202,39 +200,3 @@ def _ended(outcome: Outcome, why: str) -> Outcome:
         outcome.run, missing=missing, errors=[EngineError(code="broken-off", message=why), *errors]
     )
     return msgspec.structs.replace(outcome, ending=ending, run=run)
-
-
-# --- The first launch and its points, as ``--dry-run`` shows them; nothing is started.
-
-
-Planned = tuple["DryRunDocument", Sequence[str], int]
-"""The first launch and its points, notes about its command, and the number of ranks."""
-
-
-def planned(session: Session, target: Target) -> Planned:
-    """Plan the first launch. Raises ``CouldNotMeasure`` if no MPI fits."""
-    from wireproof.report.documents.benchmark import DryRunDocument
-
-    command = command_of(session, target)
-    default_ms = session.policy.point_budget_ms
-    launch_ms = sum(point.budget_ms or default_ms for point in session.points)
-    document = DryRunDocument(
-        argv=list(command.argv),
-        environment=dict(command.environment),
-        launches=session.launches,
-        hosts=list(target.hosts),
-        points=list(session.points),
-        at_most_s=launch_ms * session.launches / 1000,
-    )
-    return document, command.notes, target.size
-
-
-def own_job(request: JobRequest, argv: Sequence[str]) -> tuple[str, str]:
-    """Return the command that requests a job's nodes, and a batch script that requests them and
-    runs ``argv``.
-
-    ``argv``: the check that the script starts.
-    """
-
-    allocate = shell_line(salloc_argv(request, ("sleep", "infinity")))
-    return allocate, batch_script(list(argv), request)

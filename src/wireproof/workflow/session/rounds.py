@@ -11,8 +11,7 @@ from wireproof.files.hostile import replace_file
 from wireproof.instrument import Outcome
 from wireproof.model import quantity
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.experiment import RailGain
-from wireproof.model.ladder import Ladder
+from wireproof.model.experiment import ExperimentResult
 from wireproof.model.plan import Policy
 from wireproof.model.record import PointRecord
 from wireproof.plan import numbered
@@ -54,22 +53,20 @@ def launched_once(
 
 def sealed(
     parts: Sequence[MeasuredPart],
-    document: Ladder | RailGain,
+    document: ExperimentResult,
     *,
+    answer: str,
     title: str,
     place: Path,
     storage: Storage,
     reporter: Reporter,
 ) -> Path | None:
-    """Store the records, each with the answer as its first part, and the document at ``place`` in
+    """Store the records, each with ``answer`` as its first part, and the document at ``place`` in
     the same folder.
 
     Return the folder, or None if nothing is kept.
     """
-    led = [
-        part._replace(section=dataclasses.replace(part.section, lead=document.answer))
-        for part in parts
-    ]
+    led = [part._replace(section=dataclasses.replace(part.section, lead=answer)) for part in parts]
     result = keep_result(led, title=title, folder=place.parent, storage=storage, reporter=reporter)
     if storage.kept:
         replace_file(place, json_text(document).encode() + b"\n")

@@ -51,10 +51,11 @@ from wireproof.model.study import (
 from wireproof.study.catalogue import chosen, configurations, patterns_for
 from wireproof.study.conclude import concluded, spelling
 from wireproof.study.readback import agreed_rails, complaint, readbacks
-from wireproof.workflow.catalogue import libraries, library_called, refuse_slow_patterns
+from wireproof.workflow.catalogue import refuse_slow_patterns
 from wireproof.workflow.reporter import Reporter
 from wireproof.workflow.resume import result_folder
 from wireproof.workflow.study.launching import COUNTS, Launcher, StudySpecification, heard
+from wireproof.workflow.study.library import libraries, library_called
 
 __all__ = ["StudySpecification", "libraries", "library_called", "run_study"]
 

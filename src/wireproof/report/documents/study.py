@@ -1,23 +1,19 @@
-"""Experiments as documents: a study, a ladder of layers, and the gain from several rails."""
+"""A study of settings as a document."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from statistics import median
 
 from wireproof.model import gathered, quantity
-from wireproof.model.experiment import GainRow, Interval, RailGain, RailNumber
 from wireproof.model.finding import Finding
-from wireproof.model.ladder import Ladder, LadderPlan, Layer, Quantity, StepAnswer
 from wireproof.model.study import StudiedPattern, Study, StudyRun
 from wireproof.report.document import (
-    Bar,
     Document,
     Facts,
     Findings,
     Head,
     Item,
     Part,
-    Raw,
     Row,
     Section,
     Span,
@@ -28,8 +24,7 @@ from wireproof.report.document import (
     Tone,
     items_of,
 )
-from wireproof.report.document import Step as Try
-from wireproof.report.names import clean, fold
+from wireproof.report.names import fold
 
 _HEADS = (
     Head("value", 9, left=True),
@@ -174,133 +169,3 @@ def _method(study: Study) -> str:
         f" hurts: beyond {100 * study.smallest:g} %, all of them correct at the same time with"
         f" {100 * (1 - study.alpha):.0f} % confidence (Holm); each interval 95 %; seed {study.seed}"
     )
-
-
-# --- A ladder as a document: a bar for each layer, the steps, and settings to try.
-
-_MOST_HINTS = 8
-_QUANTITIES: dict[Quantity, tuple[str, str, Callable[[float], str]]] = {
-    "start": ("Time before the first byte (o)", "o, us", quantity.microseconds),
-    "rate": ("Rate of large messages, one at a time (R)", "R, MB/s", quantity.megabytes),
-    "windowed": ("Rate with many messages in flight (W)", "W, MB/s", quantity.megabytes),
-}
-_LAYER_HEADS = (Head("layer", 9, left=True), Head("", 7), Head("path", 6, left=True))
-_FIGURE = Head("", 5, left=True)
-_STEP_TONES: dict[StepAnswer, Tone] = {
-    "loses": "fail",
-    "no-loss": "pass",
-    "undecided": "inconclusive",
-}
-_STEP_ANSWERS = {"loses": "loses", "no-loss": "no loss", "undecided": "undecided"}
-
-
-def ladder_document(ladder: Ladder) -> Document:
-    """Return the answer, the layers with their bars, the steps, and settings to try."""
-    of, hosts = ("between", " - ".join(ladder.hosts)) if ladder.hosts else ("of", "a model")
-    wire = ", ".join(filter(None, (ladder.nic, ladder.link)))
-    where = f"{hosts} ({wire})" if wire else hosts
-    tables = [table for each in _QUANTITIES if (table := _layer_table(ladder, each))]
-    parts: list[Part] = [*tables]
-    if ladder.steps:
-        steps = tuple(
-            Item(_STEP_TONES[step.answer], step.text, word=f"{_STEP_ANSWERS[step.answer]}:")
-            for step in ladder.steps
-        )
-        parts.append(Section("From each layer to the next", (Findings(steps),)))
-    step_texts = {step.text for step in ladder.steps}
-    others = [
-        finding
-        for finding in ladder.findings
-        if finding.message.partition("; but ")[0] not in step_texts
-    ]
-    if others:
-        parts.append(Section("Findings", (Findings(items_of(others)),)))
-    if ladder.hints:
-        hints = tuple(Try(f"{hint.name}: {hint.does}", hint.command) for hint in ladder.hints)
-        title = "What to try: knobs of the layer with the loss"
-        parts.append(Section(title, (Steps(hints, most=_MOST_HINTS),)))
-    method = (
-        f"{where}; {quantity.counted(ladder.rounds, 'round')} in"
-        f" {quantity.duration(ladder.seconds)}, layers in random order, seed {ladder.seed};"
-        f" t(s) = o + s/R; a loss is reported above {ladder.smallest:.0%}, with an error rate of"
-        f" {ladder.alpha:.0%} for all steps together (Holm)"
-    )
-    parts.append(Text(method, "note"))
-    return Document(f"Layers {of} {where}", ladder.answer, tuple(parts), ladder.verdict)
-
-
-def plan_document(plan: LadderPlan) -> Document:
-    """Return the first launch of each layer as shell commands."""
-    rounds = quantity.counted(plan.rounds, "round")
-    lines = [f"# {rounds} in random order, seed {plan.seed}; the first launch of each layer:"]
-    lines += [f"# {clean(note)}" for note in plan.notes]
-    for layer in plan.layers:
-        lines += [f"# {layer.title}", *layer.commands]
-    return Document("What the ladder would run", "", (Raw(tuple(lines)),))
-
-
-def _layer_table(ladder: Ladder, what: Quantity) -> Table | None:
-    """Return the layers in one quantity, from the wire up; None if no layer has it."""
-    title, unit, shown = _QUANTITIES[what]
-    numbers: list[Interval | None] = [getattr(layer.line, what) for layer in ladder.layers]
-    if not any(numbers):
-        return None
-    name, value, path = _LAYER_HEADS
-    heads = (name, value._replace(title=unit), path, _FIGURE)
-    rows = [
-        _layer_row(layer, number, shown)
-        for layer, number in zip(ladder.layers, numbers, strict=True)
-    ]
-    return Table(heads, tuple(rows), title)
-
-
-def _layer_row(layer: Layer, number: Interval | None, shown: Callable[[float], str]) -> Row:
-    bar = Bar(None if number is None else number.value)
-    value = "-" if number is None else number.shown(shown)
-    return Row((layer.title, value, layer.proof or "model", bar))
-
-
-# --- The gain from several rails as a document: a table for each pattern and size.
-
-_RAIL_HEADS = (
-    Head("rail", 9, left=True),
-    Head("MB/s, 95 %", 8, left=True),
-    Head("of its limit", 6),
-    Head("path", 7, left=True),
-    Head("", 3, left=True),
-)
-
-
-def gain_document(gain: RailGain) -> Document:
-    """Return the answer, the findings, a table for each row, and the method."""
-    findings = [Findings(items_of(gain.findings))] if gain.findings else []
-    parts: list[Part] = [*findings, *map(_gain_table, gain.rows), Text(_gain_method(gain), "note")]
-    return Document("Gain from several rails", gain.answer, tuple(parts), gain.verdict)
-
-
-def _gain_method(gain: RailGain) -> str:
-    variables = ", ".join(f"{name}={value}" for name, value in gain.told.items())
-    return (
-        f"{' - '.join(gain.hosts)}{f' ({gain.link})' if gain.link else ''};"
-        f" {quantity.counted(gain.rounds, 'round')} in"
-        f" {quantity.duration(gain.seconds)}, in random order, seed {gain.seed};"
-        f" variables with all rails: {variables or 'none'}; 95 % intervals"
-    )
-
-
-def _gain_table(row: GainRow) -> Table:
-    size = quantity.size(row.message_bytes)
-    shares = f"; {row.striping}" if row.striping else ""
-    waits = "; waits for each message" if row.pattern == "pingpong" else ""
-    gain, share = row.gain.shown("{:.2f}".format), row.of_sum.shown("{:.0%}".format)
-    gained = f"{gain} times the best rail alone, {share} of the sum"
-    rows = tuple(_rail(number) for number in (*row.alone, row.together))
-    title = f"{row.pattern} of {size}, {row.origin} -> {row.target}: {gained}"
-    return Table(_RAIL_HEADS, rows, title + shares + waits)
-
-
-def _rail(number: RailNumber) -> Row:
-    share = f"{number.goodput.value / number.limit:.0%}" if number.limit else "unknown"
-    rate = number.goodput.shown(quantity.megabytes)
-    cells = (number.rail or "together", rate, share, number.proof)
-    return Row((*cells, Bar(number.goodput.value)), "" if number.proof == "on-wire" else "warning")

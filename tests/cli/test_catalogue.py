@@ -17,7 +17,8 @@ from wireproof.model.site import HEADS, site_texts, use_site
 from wireproof.physics.table import link_from_name, link_names
 from wireproof.verdict.catalogue import findings
 from wireproof.workflow.atlas import atlas_view
-from wireproof.workflow.catalogue import catalogue_folder, libraries, use_catalogue
+from wireproof.workflow.catalogue import catalogue_folder, use_catalogue
+from wireproof.workflow.study.library import libraries
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "catalogue"
 FILES = {path.stem: path.read_text("utf-8") for path in EXAMPLES.glob("*.toml")}

@@ -20,9 +20,8 @@ from wireproof.plan.scale.network import (
     barrier,
     serve,
 )
-from wireproof.report.documents.plan import scale_csv, scale_document
+from wireproof.report.documents.plan import scale_chart, scale_csv, scale_document
 from wireproof.report.figure.file import standalone
-from wireproof.report.figure.series import scale_chart
 from wireproof.report.ink import Look
 from wireproof.report.text import document_text
 from wireproof.workflow.plan import machine_options, plan_scale, scales_of

@@ -16,8 +16,8 @@ from wireproof.study.catalogue import (
     points_of,
 )
 from wireproof.study.readback import complaint, readbacks, said_in
-from wireproof.workflow.catalogue import libraries
 from wireproof.workflow.study import library_called
+from wireproof.workflow.study.library import libraries
 
 UCX = """\
 [17.8] [n1:12   :0]  parser.c:2355 UCX  WARN  unused environment variable: UCX_FOO (maybe: UCX_TLS?)

@@ -224,8 +224,8 @@ def scale(
     if csv is not None:
         write_text(csv, scale_csv(found))
     if svg is not None:
+        from wireproof.report.documents.plan import scale_chart
         from wireproof.report.figure.file import standalone
-        from wireproof.report.figure.series import scale_chart
 
         chart = scale_chart(found)
         if chart is None:

@@ -2,6 +2,7 @@
 of validity.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 
 from wireproof.model import gathered
@@ -35,9 +36,12 @@ from wireproof.report.document import (
     Text,
     Tone,
 )
-from wireproof.report.figure.series import scale_chart
+from wireproof.report.figure import Axis, Chart, Line, Mark, decades, plain
+from wireproof.report.figure.series import in_words, marks_of
 
 _FIGURE = Head("", 4, left=True)
+_FAR = 10.0
+_TIME = "time (µs)"
 _FITS: dict[bool | None, Tone] = {True: "pass", False: "fail", None: "inconclusive"}
 _CSV = (
     "pattern",
@@ -309,3 +313,42 @@ def _design(name: str, design: ScreenDesign) -> Row:
     shares = f"{100 * design.found:.1f} %", f"{100 * design.least_slowdown:.2f} %"
     cells = (f"{design.rounds:,}", f"{design.pairs:,}", *shares, f"{low} to {high}")
     return Row((name, *cells, Bar(design.found, 1.0)))
+
+
+def scale_chart(found: Scale) -> Chart | None:
+    """Return a line for each pattern and order; None if no predicted time is above 0."""
+    groups = gathered(
+        ((one.pattern, one.order), one) for one in found.predictions if one.latency_ns > 0
+    )
+    if not groups:
+        return None
+    lines = tuple(
+        Line(f"{order} {pattern}".strip(), tuple(map(_predicted, rows)))
+        for (pattern, order), rows in groups.items()
+    )
+    marks = marks_of(lines)
+    nodes = sorted({mark.x for mark in marks})
+    ticks = tuple((each, f"{each:,.0f}") for each in nodes)
+    return Chart(
+        id="scale",
+        title="Predicted time by number of nodes",
+        note=f"{found.topology}. The band is the spread. Point at a mark to read its time.",
+        alt=f"Predicted time by number of nodes. {in_words(lines)}.",
+        x=Axis("nodes", True, nodes[0] / 1.1, nodes[-1] * 1.1, ticks),
+        y=_times(min(mark.low for mark in marks), max(mark.high for mark in marks)),
+        lines=lines,
+    )
+
+
+def _predicted(one: Prediction) -> Mark:
+    share = one.latency_ns / one.time_ns / 1e3
+    low, high = one.spread_ns.low * share, one.spread_ns.high * share
+    tip = f"{one.nodes:,} nodes, {one.ranks:,} ranks: {short_time(one.latency_ns)}"
+    return Mark(float(one.nodes), one.latency_ns / 1e3, low, high, tip)
+
+
+def _times(low: float, high: float) -> Axis:
+    if low > 0 and high >= _FAR * low:
+        low, high = 10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(high))
+        return Axis(_TIME, True, low, high, decades(low, high))
+    return Axis(_TIME, False, 0.0, high * 1.05, plain(0.0, high * 1.05))

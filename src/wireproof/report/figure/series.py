@@ -21,7 +21,6 @@ from wireproof.model.history import (
     State,
     Trend,
 )
-from wireproof.model.planning import Prediction, Scale
 from wireproof.model.run import seconds_of
 from wireproof.report.figure import Axis, Chart, Ink, Labelled, Line, Mark, decades, plain
 from wireproof.report.gate import age
@@ -254,16 +253,15 @@ def _data(groups: Sequence[Group], places: Mapping[str, str]) -> str:
 # --- Charts against a count.
 
 _MOST_PUBLISHED, _MOST_CURVES = 24, 12
-_FAR = 10.0
 """Times that differ by a larger factor are drawn on a logarithmic axis."""
 _TIME, _RATE = "time (µs)", "goodput (MB/s)"
 
 
-def _marks(lines: Iterable[Line]) -> list[Mark]:
+def marks_of(lines: Iterable[Line]) -> list[Mark]:
     return [mark for line in lines for mark in line.marks] or [Mark(1, 1, 1, 1, "")]
 
 
-def _in_words(lines: Iterable[Line]) -> str:
+def in_words(lines: Iterable[Line]) -> str:
     """Return both ends of each line."""
     return "; ".join(f"{line.name}: {line.marks[0].tip} to {line.marks[-1].tip}" for line in lines)
 
@@ -276,7 +274,7 @@ def atlas_chart(found: AtlasView) -> Chart:
     chosen = max(dict.fromkeys(patterns), key=patterns.count, default=("", "time"))
     shown = [one for one in found.series if (one.pattern, one.quantity) == chosen]
     lines = tuple(line for one in shown[:_MOST_PUBLISHED] if (line := _published(one)).marks)
-    marks = _marks(lines)
+    marks = marks_of(lines)
     names = ", ".join(dict.fromkeys(one.link for one in shown))
     left = len(shown) - _MOST_PUBLISHED
     more = f"; {left} more are not drawn" if left > 0 else ""
@@ -284,7 +282,7 @@ def atlas_chart(found: AtlasView) -> Chart:
         id="atlas",
         title=f"{names} {chosen[0]}: published numbers",
         note=f"One line for each series{more}.",
-        alt=f"Published curves. {_in_words(lines)}.",
+        alt=f"Published curves. {in_words(lines)}.",
         x=_powers("message size (bytes)", [mark.x for mark in marks], 2.0),
         y=_powers(_TIME if chosen[1] == "time" else _RATE, [mark.y for mark in marks], 10.0),
         lines=lines,
@@ -315,7 +313,7 @@ def scaling_chart(found: Scaling) -> Chart:
     unit = "ns" if any(one.unit == "ns" for one in found.curves) else "bytes_per_s"
     chosen = [one for one in found.curves if one.unit == unit]
     lines = tuple(_measured(one, found.against) for one in chosen[:_MOST_CURVES])
-    marks = _marks(lines)
+    marks = marks_of(lines)
     left = len(found.curves) - len(lines) if chosen[_MOST_CURVES:] else 0
     more = f" {left} more curves are not drawn." if left else ""
     claimed = " The numbers are claims of logs." if found.claimed else ""
@@ -323,7 +321,7 @@ def scaling_chart(found: Scaling) -> Chart:
         id="scaling",
         title=f"Measured against the number of {found.against}",
         note=f"Bands are 95 % intervals.{claimed}{more}",
-        alt=f"Curves against the number of {found.against}. {_in_words(lines)}.",
+        alt=f"Curves against the number of {found.against}. {in_words(lines)}.",
         x=_around(f"number of {found.against}", [mark.x for mark in marks]),
         y=_around(
             _TIME if unit == "ns" else _RATE,
@@ -346,42 +344,3 @@ def _measured(curve: ScalingCurve, against: str) -> Line:
 def _around(label: str, values: Sequence[float]) -> Axis:
     low, high = min(values) / 1.15, max(values) * 1.15
     return Axis(label, True, low, high, decades(low, high))
-
-
-def scale_chart(found: Scale) -> Chart | None:
-    """Return a line for each pattern and order; None if no predicted time is above 0."""
-    groups = gathered(
-        ((one.pattern, one.order), one) for one in found.predictions if one.latency_ns > 0
-    )
-    if not groups:
-        return None
-    lines = tuple(
-        Line(f"{order} {pattern}".strip(), tuple(map(_predicted, rows)))
-        for (pattern, order), rows in groups.items()
-    )
-    marks = _marks(lines)
-    nodes = sorted({mark.x for mark in marks})
-    ticks = tuple((each, f"{each:,.0f}") for each in nodes)
-    return Chart(
-        id="scale",
-        title="Predicted time by number of nodes",
-        note=f"{found.topology}. The band is the spread. Point at a mark to read its time.",
-        alt=f"Predicted time by number of nodes. {_in_words(lines)}.",
-        x=Axis("nodes", True, nodes[0] / 1.1, nodes[-1] * 1.1, ticks),
-        y=_times(min(mark.low for mark in marks), max(mark.high for mark in marks)),
-        lines=lines,
-    )
-
-
-def _predicted(one: Prediction) -> Mark:
-    share = one.latency_ns / one.time_ns / 1e3
-    low, high = one.spread_ns.low * share, one.spread_ns.high * share
-    tip = f"{one.nodes:,} nodes, {one.ranks:,} ranks: {quantity.short_time(one.latency_ns)}"
-    return Mark(float(one.nodes), one.latency_ns / 1e3, low, high, tip)
-
-
-def _times(low: float, high: float) -> Axis:
-    if low > 0 and high >= _FAR * low:
-        low, high = 10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(high))
-        return Axis(_TIME, True, low, high, decades(low, high))
-    return Axis(_TIME, False, 0.0, high * 1.05, plain(0.0, high * 1.05))

@@ -26,12 +26,12 @@ from benchmarks.paired import median_row
 from benchmarks.row import certain
 from benchmarks.setting import Setting
 from wireproof.audit.catalogue import requests, requests_of_instances
+from wireproof.audit.job import catalogue
 from wireproof.audit.machine import Instance
 from wireproof.instrument.plan_text import collect, write_requests
 from wireproof.launch.engines import find_engine
 from wireproof.model.record import FactFrame
 from wireproof.store.snapshot import write_snapshot
-from wireproof.workflow.audit import catalogue
 
 __all__ = ["hosts_like", "run"]
 

@@ -21,9 +21,9 @@ from benchmarks.study_power import design_of as study_of
 from benchmarks.trial_series import design_of as try_of
 from wireproof.experiment import Contrast, Design, is_look, level
 from wireproof.experiment.effects import Trial, effects
+from wireproof.experiment.rails_verdict import gain_of
 from wireproof.model.claim import Criteria
 from wireproof.model.experiment import Interval, Metric
-from wireproof.verdict.rail_gain import gain_of
 
 __all__ = ["DESIGNS", "Outcome", "Row", "row", "table"]
 

@@ -31,11 +31,11 @@ from benchmarks.rivals import (
 from benchmarks.row import NotRun, Row
 from benchmarks.setting import Setting, find_intel
 from benchmarks.stage import Stage, in_lab
+from wireproof.measure.points import SIZES, numbered, sweep
 from wireproof.model.errors import CouldNotMeasure, WireproofError
 from wireproof.model.plan import Point
 from wireproof.model.run import Run
 from wireproof.model.topology import Network, Topology
-from wireproof.plan import SIZES, numbered, sweep
 
 __all__ = [
     "MOST",

@@ -19,11 +19,11 @@ from benchmarks.latency import sample_of
 from benchmarks.paired import Comparison, Sample
 from benchmarks.setting import Setting
 from benchmarks.stage import NO_IDLE
-from wireproof.adapters import read
 from wireproof.instrument import measure
 from wireproof.launch.command import prepare, provenance
 from wireproof.launch.here import meeting_point
 from wireproof.launch.mpi.discovery import choose_mpi
+from wireproof.logs.readers import read
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.errors import CouldNotMeasure, WireproofError
 from wireproof.model.plan import Libfabric, Plan, Point, Policy, RankPlace, Transport

@@ -18,8 +18,8 @@ from wireproof.locate.confirm import conclude
 from wireproof.locate.screen import screen
 from wireproof.locate.screen.screened import Screened
 from wireproof.locate.world import World, WorldFault
+from wireproof.measure.schedule import alone_rounds, confirm_rounds, screen_rounds
 from wireproof.model.located import Direction, Located, Metric
-from wireproof.plan.schedule import alone_rounds, confirm_rounds, screen_rounds
 
 __all__ = ["run", "sweep"]
 

@@ -20,6 +20,7 @@ from benchmarks.stage import Stage, build_plain_loop, here
 from wireproof.instrument import measure
 from wireproof.launch.command import prepare, provenance
 from wireproof.launch.engines import ABIS, MpiInstall, find_engine
+from wireproof.measure.points import SIZES, numbered, sweep
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.errors import CouldNotMeasure, WireproofError
 from wireproof.model.pattern import Form, Pattern
@@ -33,7 +34,6 @@ from wireproof.model.plan import (
     TransportKind,
 )
 from wireproof.model.run import Run
-from wireproof.plan import SIZES, numbered, sweep
 
 __all__ = ["alone", "run"]
 

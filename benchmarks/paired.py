@@ -23,8 +23,8 @@ from dataclasses import dataclass, field
 
 from benchmarks.quiet import Meter
 from benchmarks.row import NotRun, Row, Sense
-from wireproof.analysis.interval import shift
 from wireproof.model.errors import WireproofError
+from wireproof.stats import shift
 
 __all__ = [
     "DRIFT",
@@ -157,7 +157,7 @@ def interval_of(values: Sequence[float]) -> tuple[float, float] | None:
     """Distribution-free 95 % interval of the median (order statistics, widened for dependence);
     None below 6.
     """
-    from wireproof.analysis.interval import estimate
+    from wireproof.stats import estimate
 
     if len(values) < LEAST:
         return None

@@ -19,9 +19,9 @@ from benchmarks.setting import Setting, add_share
 from wireproof.locate.screen import screen
 from wireproof.locate.significance import LocateCriteria, rounds_for
 from wireproof.locate.world import World, WorldFault
+from wireproof.measure.schedule import screen_rounds
 from wireproof.plan.scale import alltoall, random_ring, ring_time
 from wireproof.plan.scale.network import MachineCosts, ScaleTopology, SimulatedNetwork
-from wireproof.plan.schedule import screen_rounds
 
 __all__ = ["run"]
 

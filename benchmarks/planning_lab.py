@@ -23,7 +23,7 @@ from benchmarks.turns import argv_of
 from wireproof.lab.cluster import Lab, up
 from wireproof.model.errors import WireproofError
 from wireproof.model.topology import Network, Topology
-from wireproof.workflow.plan import plan_scale
+from wireproof.plan.job import plan_scale
 
 __all__ = ["run"]
 

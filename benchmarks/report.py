@@ -13,14 +13,14 @@ from tests.synthetic import World, link_of, run_of
 
 from benchmarks.row import certain
 from benchmarks.setting import Setting
+from wireproof.measure.export import page_of
+from wireproof.measure.schedule import screen_rounds
 from wireproof.model.claim import Criteria, HostClaim, Limits
 from wireproof.model.record import PointRecord
 from wireproof.model.run import Run
 from wireproof.physics import limits
-from wireproof.plan.schedule import screen_rounds
 from wireproof.report.judged_run import JudgedRun
 from wireproof.verdict.run import judge
-from wireproof.workflow.export import page_of
 
 __all__ = ["many_run", "run"]
 

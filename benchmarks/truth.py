@@ -11,9 +11,9 @@ from typing import Any
 from benchmarks.own import alone
 from benchmarks.row import Row, certain
 from benchmarks.setting import Setting
+from wireproof.measure.points import SIZES, numbered, sweep
 from wireproof.model.errors import WireproofError
 from wireproof.model.plan import ModelWorld
-from wireproof.plan import SIZES, numbered, sweep
 
 __all__ = ["Recovered", "compare_world", "run", "world_of"]
 
@@ -58,7 +58,7 @@ def world_of(seed: int) -> ModelWorld:
 
 def compare_world(world: ModelWorld, times_ns: dict[int, float]) -> Recovered | None:
     """The fit held against the world; None where nothing can be fitted."""
-    from wireproof.analysis.fit import fit_sizes
+    from wireproof.stats.fit import fit_sizes
 
     fit = fit_sizes(times_ns)
     if fit is None:

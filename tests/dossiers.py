@@ -8,18 +8,18 @@ import pytest
 from tests.records import made_plan
 from tests.synthetic import World, lab, run_of
 
+from wireproof.archive.dossier import seal
+from wireproof.archive.verify import verify
+from wireproof.measure.result import MeasuredPart, Result, keep_result
+from wireproof.measure.session import Session, Storage
+from wireproof.measure.session.run import judged
 from wireproof.model.dossier import Agreed, Verification
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import Point
 from wireproof.model.run import Run, RunDocument
+from wireproof.report.reporter import LoggingReporter
 from wireproof.store.load import DOCUMENT, FRAMES, load_run
 from wireproof.store.manifest import write_manifest
-from wireproof.workflow.dossier import seal
-from wireproof.workflow.dossier.verify import verify
-from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.result import MeasuredPart, Result, keep_result
-from wireproof.workflow.session import Session, Storage
-from wireproof.workflow.session.run import judged
 
 GOOD = lab(sizes=(8, 65536, 1 << 20))
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import msgspec
 from tests.synthetic import World, lab, run_of
 
+from wireproof.archive.gate import gate
+from wireproof.locate.node import node_verdicts
 from wireproof.model.claim import Criteria
 from wireproof.model.run import Gate, Run, StoredPart, StoredResult
 from wireproof.store.result import write_result
-from wireproof.verdict.node import node_verdicts
 from wireproof.verdict.run import judge
-from wireproof.workflow.gate import gate
 
 NOW = datetime.now(UTC)
 

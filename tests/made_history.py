@@ -6,10 +6,10 @@ from pathlib import Path
 import msgspec
 from tests.unit.test_history import entry, noisy
 
+from wireproof.archive.logs import add
+from wireproof.archive.pages import write_pages
+from wireproof.report.reporter import LoggingReporter
 from wireproof.store.history import add_entry
-from wireproof.workflow.history.logs import add
-from wireproof.workflow.pages import write_pages
-from wireproof.workflow.reporter import LoggingReporter
 
 EVIL = "<img src=x onerror=alert(1)>'\"&\u202e"
 _STORED = Path(__file__).parent / "unit" / "data" / "run-folder-schema-1"

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from wireproof.measure.document import run_document
+from wireproof.measure.export import page_of
 from wireproof.report.answers import answers
 from wireproof.report.document import Document, Table, words_of
-from wireproof.report.documents.run import run_document
 from wireproof.report.ink import PLAIN, Look
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.markdown import document_markdown
 from wireproof.report.text import document_text
-from wireproof.workflow.export import page_of
 
 __all__ = ["answered", "markdown_of", "page_of", "tables_of", "text_of", "write"]
 

@@ -17,7 +17,6 @@ import msgspec
 import numpy as np
 from tests.records import PROVENANCE, opened, pair_result, point_record
 
-from wireproof.analysis.interval import estimate
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
 from wireproof.model.record import (
     Close,
@@ -33,6 +32,7 @@ from wireproof.model.record import (
 )
 from wireproof.model.run import Run
 from wireproof.physics import limits, link_from_name
+from wireproof.stats import estimate
 
 _DRIVERS = {"mlx5": "mlx5_core", "mlx4": "mlx4_core", "irdma": "ice", "qib": "ib_qib"}
 """What sysfs names as the RDMA device's driver."""

@@ -14,8 +14,8 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import median
 
-from wireproof.report.json.judgement import JudgedSeries
-from wireproof.workflow.judge import judge
+from wireproof.logs.job import judge
+from wireproof.logs.json import JudgedSeries
 
 _SIZES = (0, 1, 2, 4, 8, 64, 1024, 8192, 65_536, 1 << 20, 4 << 20)
 _PATTERNS = ("pingpong", "stream", "exchange", "put", "get")

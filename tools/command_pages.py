@@ -10,7 +10,7 @@ import click
 from wireproof.cli.declare import Verb
 from wireproof.cli.help import contexts
 from wireproof.cli.subcommands import EXIT_STATUSES, SUBCOMMANDS, root
-from wireproof.settings.resolve import FILE_NAME, PREFIX, SETTINGS
+from wireproof.options.resolve import FILE_NAME, PREFIX, SETTINGS
 
 __all__ = ["command_index", "command_pages"]
 

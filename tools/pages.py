@@ -16,21 +16,21 @@ from pathlib import Path
 from command_pages import command_index, command_pages
 from document_pages import documents
 from formula_page import formulas
-from wireproof.analysis.catalogue import families
-from wireproof.analysis.catalogue.read import CounterRow, Family
-from wireproof.analysis.pfc import Names, PfcFamily, pausing
+from wireproof.atlas.job import atlas_view
+from wireproof.audit.job import catalogue
 from wireproof.audit.machine import Instance
 from wireproof.audit.remedy import filled, fix_text, remedy_with
+from wireproof.ledger.catalogue import families
+from wireproof.ledger.catalogue.read import CounterRow, Family
 from wireproof.lint.rule import Rule
 from wireproof.lint.rules import rules
 from wireproof.model import quantity
 from wireproof.model.setting import Setting
 from wireproof.model.site import packaged
+from wireproof.pfc.counters import Names, PfcFamily, pausing
 from wireproof.physics.limits import limits
 from wireproof.physics.table import default_table, link_from_name, link_names
 from wireproof.report.failing import effect_text
-from wireproof.workflow.atlas import atlas_view
-from wireproof.workflow.audit import catalogue
 from wireproof.workflow.explain import causes
 
 __all__ = ["lay_out", "pages", "with_generated"]

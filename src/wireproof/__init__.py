@@ -13,7 +13,12 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from wireproof.lint.job import lint
+    from wireproof.logs.job import judge
     from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
+    from wireproof.plan.job import plan_footprint, plan_pfc, plan_scale, plan_validate
+    from wireproof.report.reporter import LoggingReporter, Reporter
+    from wireproof.watch.prove import prove
     from wireproof.workflow.api import (
         audit,
         check,
@@ -27,11 +32,6 @@ if TYPE_CHECKING:
         tune_revert,
         tune_status,
     )
-    from wireproof.workflow.judge import judge
-    from wireproof.workflow.lint import lint
-    from wireproof.workflow.plan import plan_footprint, plan_pfc, plan_scale, plan_validate
-    from wireproof.workflow.prove import prove
-    from wireproof.workflow.reporter import LoggingReporter, Reporter
 
     __version__: str
 
@@ -65,21 +65,21 @@ __all__ = [
 _HOMES = {
     "BadInput": "model.errors",
     "CouldNotMeasure": "model.errors",
-    "LoggingReporter": "workflow.reporter",
-    "Reporter": "workflow.reporter",
+    "LoggingReporter": "report.reporter",
+    "Reporter": "report.reporter",
     "WireproofError": "model.errors",
     "audit": "workflow.api",
     "check": "workflow.api",
     "compare": "workflow.api",
-    "judge": "workflow.judge",
-    "lint": "workflow.lint",
+    "judge": "logs.job",
+    "lint": "lint.job",
     "locate": "workflow.api",
     "measure": "workflow.api",
-    "plan_footprint": "workflow.plan",
-    "plan_pfc": "workflow.plan",
-    "plan_scale": "workflow.plan",
-    "plan_validate": "workflow.plan",
-    "prove": "workflow.prove",
+    "plan_footprint": "plan.job",
+    "plan_pfc": "plan.job",
+    "plan_scale": "plan.job",
+    "plan_validate": "plan.job",
+    "prove": "watch.prove",
     "report": "workflow.api",
     "tune_apply": "workflow.api",
     "tune_confirm": "workflow.api",

@@ -13,10 +13,10 @@ from tests.cli.verb import document as document_of
 from tests.cli.verb import wireproof as verb
 
 import wireproof
+from wireproof.logs.json import JudgementDocument, json_schema
 from wireproof.model.errors import BadInput
-from wireproof.report.documents.proof import ProofDocument
 from wireproof.report.json import json_text
-from wireproof.report.json.judgement import JudgementDocument, json_schema
+from wireproof.watch.document import ProofDocument
 from wireproof.workflow.documents import in_envelope
 
 GOLDEN = Path(__file__).parents[1] / "golden"

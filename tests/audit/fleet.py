@@ -15,12 +15,12 @@ from tests.audit.trees import cpu, host, netdev, rdma
 
 from wireproof.audit.catalogue import ELSEWHERE, requests, requests_of_instances
 from wireproof.audit.facts import HostFacts, matches_any
+from wireproof.audit.job import catalogue
 from wireproof.audit.machine import Machine, machine_of
 from wireproof.audit.pci import PciDevice
 from wireproof.audit.values import AFFINITIES, folded, vectors_of
 from wireproof.model.plan import FactRequest
 from wireproof.model.record import FactFrame, Nic
-from wireproof.workflow.audit import catalogue
 
 _SYSCTLS = {
     "kernel/nmi_watchdog": "0", "kernel/sched_rt_runtime_us": "950000",

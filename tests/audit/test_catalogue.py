@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from wireproof.audit.catalogue import catalogue_of
+from wireproof.audit.job import catalogue
 from wireproof.model.errors import BadInput
 from wireproof.model.setting import PROFILES
-from wireproof.workflow.audit import catalogue
 
 ENTRIES = list(catalogue().entries.values())
 GOOD = """[[setting]]

@@ -9,10 +9,10 @@ from wireproof.audit.catalogue import requests
 from wireproof.audit.expression import UNKNOWN
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.interfaces import CHOSEN
+from wireproof.audit.job import catalogue
 from wireproof.audit.machine import machine_of
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import Profile
-from wireproof.workflow.audit import catalogue
 
 RDMA = {
     "/sys/class/infiniband/mlx5_0/ports/1/link_layer": "InfiniBand",

@@ -14,6 +14,7 @@ from tests.audit.trees import MACHINES, judge_machine, lay_out
 from wireproof.audit import judge_machines
 from wireproof.audit.catalogue import requests
 from wireproof.audit.facts import HostFacts
+from wireproof.audit.job import catalogue
 from wireproof.audit.machine import machine_of
 from wireproof.instrument.plan_text import collect
 from wireproof.launch.engines import find_engine
@@ -21,7 +22,6 @@ from wireproof.model.record import FactFrame
 from wireproof.model.setting import AuditResult, AuditResults
 from wireproof.report.json import json_text
 from wireproof.store.snapshot import read_snapshot, write_snapshot
-from wireproof.workflow.audit import catalogue
 
 
 @pytest.mark.engine

@@ -8,10 +8,10 @@ import pytest
 from tests.audit.test_machines import audited
 from tests.audit.trees import MACHINES, lay_out
 
+from wireproof.lint.job import lint
 from wireproof.lint.rule import Kind
 from wireproof.model.setting import Profile, Setting, Status
 from wireproof.workflow.explain import explain
-from wireproof.workflow.lint import lint
 
 pytestmark = pytest.mark.engine
 

@@ -10,11 +10,11 @@ from wireproof.audit import judge_machines
 from wireproof.audit.alike import kind_of, odd_ones
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.firmware import plain_name
+from wireproof.audit.job import catalogue
 from wireproof.audit.machine import machine_of
 from wireproof.audit.printed import mlxconfig_files
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import AuditResult, Profile
-from wireproof.workflow.audit import catalogue
 
 XEON = "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 63\nstepping\t: 2\nflags\t\t: fpu\n"
 EPYC = "vendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\nstepping\t: 1\nflags\t\t: fpu\n"

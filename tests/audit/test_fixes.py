@@ -6,11 +6,11 @@ import random
 
 import pytest
 
+from wireproof.audit.job import catalogue
 from wireproof.audit.machine import Instance
 from wireproof.audit.remedy import filled, line_of, remedy_of, remedy_with
 from wireproof.audit.values import typed
 from wireproof.model.setting import PROFILES, Fix
-from wireproof.workflow.audit import catalogue
 
 ENTRIES = [one for one in catalogue().entries.values() if one.setting.fix is not None]
 VALUED = [one for one in ENTRIES if one.setting.fix.value]

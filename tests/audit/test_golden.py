@@ -8,12 +8,12 @@ import msgspec
 import pytest
 
 from wireproof.audit.alike import differences, reference_for
+from wireproof.audit.job import AuditSpecification, audit, catalogue
 from wireproof.model.errors import BadInput
 from wireproof.model.setting import AuditResult
 from wireproof.report.failing import unread
+from wireproof.report.reporter import LoggingReporter
 from wireproof.store.snapshot import read_snapshot, write_snapshot
-from wireproof.workflow.audit import AuditSpecification, audit, catalogue
-from wireproof.workflow.reporter import LoggingReporter
 
 
 def result(name: str, host: str, seen: str = "", status: str = "pass", **more: Any) -> AuditResult:

@@ -9,10 +9,10 @@ import pytest
 from tests.audit.trees import facts_of, judge_machine
 
 from wireproof.audit.interfaces import CHOSEN, INTERFACES
+from wireproof.audit.job import catalogue
 from wireproof.audit.machine import machine_of
 from wireproof.launch.engines import find_engine
 from wireproof.model.setting import AuditResult
-from wireproof.workflow.audit import catalogue
 
 
 def nic(name: str, kind: str = "virtual", link_kind: str = "", **more: object) -> dict[str, object]:

@@ -5,10 +5,10 @@ from tests.audit.test_conditions import WIRED
 from tests.audit.trees import judge_machine
 
 from wireproof.audit.facts import HostFacts
+from wireproof.audit.job import catalogue
 from wireproof.audit.machine import machine_of
 from wireproof.audit.values import AFFINITIES, folded, vectors_of
 from wireproof.model.record import FactFrame
-from wireproof.workflow.audit import catalogue
 
 
 def of_interrupts(*cores: str, service: str = "active", kind: str = "effective") -> dict[str, str]:

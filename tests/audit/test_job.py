@@ -6,12 +6,12 @@ from tests.audit.trees import facts_of, judge_machine
 from tests.truth.audit_runs import base
 
 from wireproof.audit.facts import WHOSE
+from wireproof.audit.job import catalogue
+from wireproof.audit.job_facts import of_ranks, with_job
 from wireproof.audit.machine import machine_of
 from wireproof.instrument.plan_text import Collected
 from wireproof.model.record import FactFrame
-from wireproof.workflow.audit import catalogue
-from wireproof.workflow.job_facts import of_ranks, with_job
-from wireproof.workflow.target import Target
+from wireproof.target import Target
 
 LIMITS = "Limit  Soft  Hard  Units\nMax locked memory  {0}  {0}  bytes\n"
 PATH = "/proc/self/limits"

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from tests.audit.trees import MACHINES, lay_out
 
+from wireproof.audit.job import AuditSpecification, audit, catalogue
 from wireproof.model.setting import AuditResult, Profile
-from wireproof.workflow.audit import AuditSpecification, audit, catalogue
-from wireproof.workflow.reporter import LoggingReporter
+from wireproof.report.reporter import LoggingReporter
 
 pytestmark = pytest.mark.engine
 

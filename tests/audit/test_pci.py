@@ -9,9 +9,9 @@ from tests.audit.test_machines import audited
 from tests.audit.test_planted import PLANTED, planted
 from tests.audit.trees import cpu, judge_machine, lay_out
 
+from wireproof.audit.job import catalogue
 from wireproof.audit.pci import PciDevice, devices_of_lspci
 from wireproof.model.setting import AuditResult
-from wireproof.workflow.audit import catalogue
 
 pytestmark = pytest.mark.engine
 SETTINGS = (

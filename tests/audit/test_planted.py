@@ -15,13 +15,13 @@ from tests.conftest import some_of
 
 from wireproof.audit import judge_machines
 from wireproof.audit.facts import HostFacts
+from wireproof.audit.job import catalogue, facts_of_source
 from wireproof.audit.machine import machine_of
 from wireproof.audit.values import AFFINITIES
 from wireproof.instrument.plan_text import Collected
 from wireproof.model.plan import FactRequest
 from wireproof.model.setting import AuditResult
 from wireproof.report.failing import unread
-from wireproof.workflow.audit import catalogue, facts_of_source
 
 Plant = tuple[str, str, str, str]
 """The setting that is to fail, on which instance, where, and what stands there."""
@@ -176,7 +176,7 @@ def judged_archives(
         before, kept = kept, archived(node, said)
         write_archive(folder, kept, before)
         reader = functools.partial(_read, kept)
-        monkeypatch.setattr("wireproof.workflow.audit.collect", reader)
+        monkeypatch.setattr("wireproof.audit.job.collect", reader)
         (one,) = facts_of_source(folder, catalogue())
         machines.append(machine_of(HostFacts.of(host, one.frames)))
     return by_host(judge_machines(machines, catalogue(), "throughput"))

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from tests.audit.test_sources import answers
 
+from wireproof.audit import printed_texts
+from wireproof.audit.archive import opened
+from wireproof.audit.kept import told_elsewhere
+from wireproof.audit.printed_texts import places_by_host
 from wireproof.model.errors import BadInput
-from wireproof.workflow import printed_texts
-from wireproof.workflow.archive import opened
-from wireproof.workflow.kept import told_elsewhere
-from wireproof.workflow.printed_texts import places_by_host
 
 COMMANDS = "sos_commands/any/"
 RING = (
@@ -104,8 +104,8 @@ def test_each_host_of_a_text_is_judged(form: object, tmp_path: Path) -> None:
     }  # fmt: skip
     for name, (right, wrong) in texts.items():
         (tmp_path / name).write_text(form("n1", right) + form("n2", wrong))  # type: ignore[operator]
-    from wireproof.workflow.audit import AuditSpecification, audit
-    from wireproof.workflow.reporter import LoggingReporter
+    from wireproof.audit.job import AuditSpecification, audit
+    from wireproof.report.reporter import LoggingReporter
 
     found = audit(AuditSpecification(source=tmp_path), LoggingReporter(), {})
     assert found.hosts == ["n1", "n2"]
@@ -154,7 +154,7 @@ def test_lines_of_grep_are_files() -> None:
 def test_lines_of_grep_are_bounded_and_may_contradict_each_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wireproof.workflow.archive._MOST_SECTIONS", 2000)
+    monkeypatch.setattr("wireproof.audit.archive._MOST_SECTIONS", 2000)
     lines = "".join(f"/sys/class/a{number}:1\n" for number in range(900))
     (tmp_path / "a.txt").write_text(lines + "/sys/class/net:1\n/sys/class/net/eth0:1\n")
     with opened(tmp_path) as root:
@@ -266,8 +266,8 @@ def test_a_wrong_setting_is_found_in_each_form_of_text(
     setting: str, file: str, text: str, right: str, wrong: str, beside: dict[str, str],
     tmp_path: Path,
 ) -> None:  # fmt: skip
-    from wireproof.workflow.audit import AuditSpecification, audit
-    from wireproof.workflow.reporter import LoggingReporter
+    from wireproof.audit.job import AuditSpecification, audit
+    from wireproof.report.reporter import LoggingReporter
 
     status = {}
     for value in (right, wrong):

@@ -10,8 +10,8 @@ from tests.audit.trees import HFI1_2015, lay_out
 from tests.cli.verb import wireproof
 
 from wireproof.audit import gone, not_yet
+from wireproof.audit.job import settings_called
 from wireproof.model.setting import Setting
-from wireproof.workflow.audit import settings_called
 
 NAMES = {"host.kernel": "4.18.0-553.el8.x86_64", "host.os": "rocky", "host.os_version": "8.10"}
 

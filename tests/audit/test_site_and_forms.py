@@ -6,13 +6,13 @@ import xml.etree.ElementTree as ET  # ours alone is read
 
 import pytest
 
+from wireproof.audit.document import FORMS, audit_document
+from wireproof.audit.job import catalogue
 from wireproof.audit.site import decided, grave_enough, site_of
 from wireproof.model.errors import BadInput
 from wireproof.model.setting import Audit, AuditResult, SettingEffect
+from wireproof.options.hosts import parse_hosts
 from wireproof.report.document import Findings
-from wireproof.report.documents.audit import FORMS, audit_document
-from wireproof.settings.hosts import parse_hosts
-from wireproof.workflow.audit import catalogue
 
 TODAY = datetime.date(2026, 11, 22)
 EVIL = "n1\x1b[31m<script>alert(1)</script>\"'&]]>"

@@ -13,17 +13,17 @@ from tests.audit.test_pci import LSPCI
 from tests.audit.trees import MACHINES, judge_machine, lay_out
 
 from wireproof.audit import pci, printed
+from wireproof.audit.archive import opened
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.interfaces import IP_ADDRESS
+from wireproof.audit.job import AuditSpecification, audit, catalogue
 from wireproof.audit.machine import machine_of
 from wireproof.audit.printed import DMIDECODE, port_info
 from wireproof.audit.values import AFFINITIES, folded, vectors_of
 from wireproof.model.errors import BadInput
 from wireproof.model.record import FactFrame
+from wireproof.report.reporter import LoggingReporter
 from wireproof.store.snapshot import is_snapshot, read_snapshot, write_snapshot
-from wireproof.workflow.archive import opened
-from wireproof.workflow.audit import AuditSpecification, audit, catalogue
-from wireproof.workflow.reporter import LoggingReporter
 
 
 def frames(texts: dict[str, str]) -> list[FactFrame]:

@@ -14,15 +14,15 @@ from tests.audit.test_sources import (
     answers,
 )
 
+from wireproof.audit import kept
+from wireproof.audit.archive import opened
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.interfaces import IP_ADDRESS, driver_of
+from wireproof.audit.job import AuditSpecification, audit
 from wireproof.audit.machine import machine_of
 from wireproof.audit.printed import IBSTAT
 from wireproof.model.record import FactFrame
-from wireproof.workflow import kept
-from wireproof.workflow.archive import opened
-from wireproof.workflow.audit import AuditSpecification, audit
-from wireproof.workflow.reporter import LoggingReporter
+from wireproof.report.reporter import LoggingReporter
 
 PRINTED = {
     "ethtool -i ens1f0.txt": "driver: mlx5_core\nbus-info: 0000:17:00.0\n",

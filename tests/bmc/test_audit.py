@@ -15,7 +15,7 @@ from tests.bmc.server import Board, served
 from tests.cli.verb import document, one_sentence, wireproof
 
 from wireproof.model.errors import BadInput
-from wireproof.settings.bmc import BmcOptions, bmcs_of
+from wireproof.options.bmc import BmcOptions, bmcs_of
 
 pytestmark = pytest.mark.engine
 

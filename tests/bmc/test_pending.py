@@ -21,7 +21,7 @@ from tests.bmc.server import SYSTEM, Board, served
 from wireproof.bmc import sets_of
 from wireproof.files.hostile import replace_file
 from wireproof.model.tuning import Bmc, HostTuned, PlannedAttribute, Raw, Secret
-from wireproof.workflow.tune.with_bios import (
+from wireproof.tune.with_bios import (
     apply_firmware,
     firmware_status,
     journals,
@@ -169,7 +169,7 @@ def test_all_of_a_host_or_none(board: Board, at: At, monkeypatch: pytest.MonkeyP
         handler.answer(200, {"Id": "Settings"})  # type: ignore[attr-defined]
         board.replies.pop(("PATCH", SETTINGS))
 
-    monkeypatch.setattr("wireproof.workflow.tune.with_bios._PAUSES_S", (0.0,))
+    monkeypatch.setattr("wireproof.tune.with_bios._PAUSES_S", (0.0,))
     board.replies["PATCH", SETTINGS] = half
     done = at.apply(planned("Turbo", "Disabled", "Enabled"), planned("Smt", True, False))
     assert states(done) == ["ignored", "ignored"]
@@ -181,7 +181,7 @@ def test_all_of_a_host_or_none(board: Board, at: At, monkeypatch: pytest.MonkeyP
 def test_a_bmc_that_makes_a_job_and_does_not_show_it_is_not_called_unchanged(
     board: Board, at: At, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wireproof.workflow.tune.with_bios._PAUSES_S", (0.0,))
+    monkeypatch.setattr("wireproof.tune.with_bios._PAUSES_S", (0.0,))
     answers = iter([(202, {"Id": "JID_1"}), (400, {"error": {"message": "a job is pending"}})])
     board.replies["PATCH", SETTINGS] = lambda handler: handler.answer(*next(answers))  # type: ignore[attr-defined]
     done = at.apply(planned("Turbo", "Disabled", "Enabled"))
@@ -193,7 +193,7 @@ def test_a_bmc_that_makes_a_job_and_does_not_show_it_is_not_called_unchanged(
 def test_a_bmc_that_takes_a_moment_is_waited_for(
     board: Board, at: At, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wireproof.workflow.tune.with_bios._PAUSES_S", (0.0, 0.0, 0.0))
+    monkeypatch.setattr("wireproof.tune.with_bios._PAUSES_S", (0.0, 0.0, 0.0))
 
     def later(handler: BaseHTTPRequestHandler) -> None:
         handler.answer(202, {})  # type: ignore[attr-defined]
@@ -335,7 +335,7 @@ def test_the_last_set_is_reverted_first_though_the_clock_was_set_back(
             return cls(1970, 1, 1, tzinfo=tz)
 
     at.apply(planned("Nps", 1, 2), name="one")
-    monkeypatch.setattr("wireproof.workflow.tune.with_bios.datetime.datetime", Earlier)
+    monkeypatch.setattr("wireproof.tune.with_bios.datetime.datetime", Earlier)
     at.apply(planned("Nps", 1, 4, pending=2), name="after")
     for left in (2, 1):
         assert states(at.revert()) == ["reverted"]

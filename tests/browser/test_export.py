@@ -8,8 +8,8 @@ import pytest
 from tests.browser.visit import Visit
 from tests.unit.test_report_worlds import four_nodes, hostile
 
-from wireproof.workflow.export import exported
-from wireproof.workflow.reporter import LoggingReporter
+from wireproof.measure.export import exported
+from wireproof.report.reporter import LoggingReporter
 
 pytestmark = pytest.mark.browser
 

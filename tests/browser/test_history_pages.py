@@ -7,7 +7,7 @@ import pytest
 from tests.browser.visit import Visit
 from tests.made_history import EVIL, fill, written
 
-from wireproof.report.documents.board import file_of
+from wireproof.archive.board_document import file_of
 
 pytestmark = pytest.mark.browser
 

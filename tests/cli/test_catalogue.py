@@ -8,17 +8,17 @@ from shutil import copytree
 import pytest
 from tests.cli.verb import document, one_sentence, wireproof
 
-from wireproof.analysis.catalogue import by_driver
-from wireproof.analysis.pfc import by_driver as pauses_of
+from wireproof.atlas.job import atlas_view
+from wireproof.catalogue import catalogue_folder, use_catalogue
+from wireproof.experiment.study.library import libraries
+from wireproof.ledger.catalogue import by_driver
 from wireproof.lint.check import lint_text, repaired
 from wireproof.locate.causes.rules import rules as causes
 from wireproof.model.errors import BadInput
 from wireproof.model.site import HEADS, site_texts, use_site
+from wireproof.pfc.counters import by_driver as pauses_of
 from wireproof.physics.table import link_from_name, link_names
 from wireproof.verdict.catalogue import findings
-from wireproof.workflow.atlas import atlas_view
-from wireproof.workflow.catalogue import catalogue_folder, use_catalogue
-from wireproof.workflow.study.library import libraries
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "catalogue"
 FILES = {path.stem: path.read_text("utf-8") for path in EXAMPLES.glob("*.toml")}
@@ -264,7 +264,7 @@ def test_the_usual_folder_need_not_exist(tmp_path: Path) -> None:
 
 
 def test_every_kind_of_row_has_a_reader() -> None:
-    from wireproof.workflow.catalogue import READERS
+    from wireproof.catalogue import READERS
 
     assert set(READERS) == set(HEADS) - {"words"}
 

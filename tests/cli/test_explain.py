@@ -7,10 +7,10 @@ import pytest
 from tests.cli.verb import document, wireproof
 from tests.conftest import its_share
 
+from wireproof.audit.job import settings_by_id
 from wireproof.lint.rules import rules
 from wireproof.model.errors import BadInput
 from wireproof.verdict.catalogue import CATALOGUE
-from wireproof.workflow.audit import settings_by_id
 from wireproof.workflow.explain import causes, explain
 
 

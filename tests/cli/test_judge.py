@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 from tests.cli.verb import wireproof
 
-from wireproof.report.json.judgement import json_schema
+from wireproof.logs.json import json_schema
 
 ROOT = Path(__file__).parent.parent.parent
 GOLDEN = ROOT / "tests" / "golden"

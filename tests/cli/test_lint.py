@@ -11,13 +11,13 @@ from unittest.mock import patch
 import pytest
 from tests.cli.verb import document, one_sentence, wireproof
 
-from wireproof.adapters import read as read_log
 from wireproof.lint.check import lint_text
+from wireproof.lint.job import lint
 from wireproof.lint.rule import KINDS, Kind
 from wireproof.lint.rules import rules
+from wireproof.logs.readers import read as read_log
 from wireproof.model.errors import BadInput, NoResult
 from wireproof.model.finding import LintFinding
-from wireproof.workflow.lint import lint
 
 WRONG = "#!/bin/bash -I\n#SBATCH -N 2\nexport I_MPI_PROCESSOR_LIST=0-23\nsrun ./a.out\n"
 RIGHT = "#!/bin/bash -l\n#SBATCH -N 2\nexport I_MPI_PIN_PROCESSOR_LIST=0-23\nsrun ./a.out\n"
@@ -290,7 +290,7 @@ def test_warnings_that_are_left_out_are_evidence_too(tmp_path: Path) -> None:
     path = tmp_path / "words"
     path.write_text("# one\n")
     found = [LintFinding(code="c", file="f", line=1, column=1, message="m", severity="warning")]
-    with patch("wireproof.workflow.lint.lint_text", lambda *_: found):
+    with patch("wireproof.lint.job.lint_text", lambda *_: found):
         assert lint(path, severity="error").findings == []
 
 

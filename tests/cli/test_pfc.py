@@ -10,8 +10,8 @@ from tests.zoo.pfc_trees import as_texts, as_trees
 from tests.zoo.pfc_worlds import SITUATIONS, World, record_of
 
 from wireproof.model.errors import BadInput
-from wireproof.workflow.pfc import judged
-from wireproof.workflow.pfc import record_of as record_of_source
+from wireproof.pfc.job import judged
+from wireproof.pfc.job import record_of as record_of_source
 
 SLIDE = {
     "tx_priority_0_xon.nic": 20287,

@@ -9,11 +9,11 @@ from collections.abc import Callable
 import pytest
 
 from wireproof.model.errors import CouldNotMeasure
-from wireproof.workflow.prove import Companion
-from wireproof.workflow.prove import hosts as servers
-from wireproof.workflow.prove.watch import NOWHERE, Watch
-from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.target import Target
+from wireproof.report.reporter import LoggingReporter
+from wireproof.target import Target
+from wireproof.watch import hosts as servers
+from wireproof.watch.command import NOWHERE, Watch
+from wireproof.watch.prove import Companion
 
 HEAD = "  sl  local_address rem_address   st tx_queue tr tm->when retrnsmt   uid timeout inode\n"
 ROW = "   {n}: 0100007F:1F90 00000000:0000 {state} 0:0 00:00000000 00000000  0 0 {inode} 1 x\n"

@@ -9,9 +9,9 @@ import pytest
 from tests.cli.verb import document, one_sentence, wireproof
 
 import wireproof as library
+from wireproof.measure.report import report
 from wireproof.model.errors import BadInput
-from wireproof.workflow.report import report
-from wireproof.workflow.reporter import LoggingReporter
+from wireproof.report.reporter import LoggingReporter
 
 pytestmark = pytest.mark.engine
 

@@ -170,9 +170,9 @@ def without_a_cluster() -> Iterator[None]:
     """A lab, rails and a library of a fabric are too much for this: a stored result, a made study
     and a made gain take their place, behind the same subcommands.
     """
-    from wireproof.workflow.report import report
-    from wireproof.workflow.reporter import LoggingReporter
-    from wireproof.workflow.result import Result
+    from wireproof.measure.report import report
+    from wireproof.measure.result import Result
+    from wireproof.report.reporter import LoggingReporter
 
     (again,) = report([STORED / "result-1" / "check"], LoggingReporter(), pages=False)
     twice = Result(parts=again.parts * 2)
@@ -181,8 +181,8 @@ def without_a_cluster() -> Iterator[None]:
     gained = (told([row(100e6, 100e6, 190e6)]), None)
     with (
         mock.patch("wireproof.workflow.demo.demo", return_value=shown),
-        mock.patch("wireproof.workflow.study.run_study", return_value=made),
-        mock.patch("wireproof.workflow.rails.measure_gain", return_value=gained),
+        mock.patch("wireproof.experiment.study.job.run_study", return_value=made),
+        mock.patch("wireproof.experiment.rails.measure_gain", return_value=gained),
     ):
         yield
 

@@ -25,7 +25,7 @@ from wireproof.launch.registry import (
     Scheduler,
     Starter,
 )
-from wireproof.settings.options import MPI_NAMES
+from wireproof.options.table import MPI_NAMES
 
 LAUNCH = Path(wireproof.launch.__file__).parent
 MPI_RECORDS = MPIS.all()

@@ -6,20 +6,20 @@ from pathlib import Path
 
 import pytest
 
+from wireproof.audit.job import settings_by_id
 from wireproof.audit.machine import Instance
 from wireproof.audit.remedy import remedy_with
+from wireproof.lint.document import lint_document
+from wireproof.lint.job import lint
 from wireproof.lint.rule import Kind
 from wireproof.lint.rule import Rule as LintRule
 from wireproof.lint.rules import rules as lint_rules
 from wireproof.locate.causes.rules import CauseRule
 from wireproof.locate.causes.rules import rules as every_cause
 from wireproof.model.finding import LintReport
-from wireproof.report.documents.lint import lint_document
 from wireproof.report.ink import Look
 from wireproof.report.text import document_text
-from wireproof.workflow.audit import settings_by_id
 from wireproof.workflow.explain import causes
-from wireproof.workflow.lint import lint
 
 SETTINGS = settings_by_id()
 

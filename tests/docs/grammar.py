@@ -14,10 +14,10 @@ from tests.docs.markdown import ROOT
 
 from wireproof.cli.subcommands import root, subcommands
 from wireproof.model.errors import BadInput
+from wireproof.options.resolve import SETTINGS
 from wireproof.physics.claims import claim_from_text
 from wireproof.physics.table import link_names
 from wireproof.physics.units import parse_quantity
-from wireproof.settings.resolve import SETTINGS
 from wireproof.workflow.explain import explain
 
 _OURS = ("examples/", "tests/", "docs/", "tools/", "src/", "packaging/")

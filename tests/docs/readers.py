@@ -12,14 +12,14 @@ import msgspec
 from tests.unit.test_history import entry
 
 from wireproof.atlas import sources_of
+from wireproof.audit.job import catalogue
 from wireproof.audit.site import site_of
+from wireproof.experiment.study.catalogue import library_of
 from wireproof.lab.topology_file import load_topology
-from wireproof.locate.topology import read_topology
-from wireproof.report.json.judgement import JudgementDocument
-from wireproof.settings.resolve import read_file, read_table
+from wireproof.logs.json import JudgementDocument
+from wireproof.options.resolve import read_file, read_table
 from wireproof.store.history import add_entry, entries
-from wireproof.study.catalogue import library_of
-from wireproof.workflow.audit import catalogue
+from wireproof.topology import read_topology
 from wireproof.workflow.documents import schema_called
 
 MANY = 201

@@ -22,14 +22,14 @@ from tests.zoo.scene import timeline
 from tests.zoo.watched import proved
 from tests.zoo.worlds import world
 
-from wireproof.adapters import adapter_names
+from wireproof.audit.job import AuditSpecification, audit
+from wireproof.lint.job import lint
 from wireproof.locate.world import World, WorldFault
+from wireproof.logs.job import judge_bytes, standard
+from wireproof.logs.readers import adapter_names
 from wireproof.model.errors import BadInput
+from wireproof.report.reporter import LoggingReporter
 from wireproof.verdict.run import judge
-from wireproof.workflow.audit import AuditSpecification, audit
-from wireproof.workflow.judge import judge_bytes, standard
-from wireproof.workflow.lint import lint
-from wireproof.workflow.reporter import LoggingReporter
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 _PROSE = frozenset(

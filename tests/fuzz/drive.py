@@ -25,7 +25,7 @@ from tests.fuzz.mutate import damaged, seeds_of
 from tests.fuzz.targets import COUNTS, TARGETS, Target
 from tests.security.memory import address_space
 
-from wireproof.adapters import adapter_names, read
+from wireproof.logs.readers import adapter_names, read
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series
 

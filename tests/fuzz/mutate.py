@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
-from wireproof.adapters import read
+from wireproof.logs.readers import read
 from wireproof.model.errors import BadInput
 
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 from tests.fuzz.mutate import damaged
 
-from wireproof.adapters.psm3 import is_help, is_statistics
-from wireproof.adapters.psm3.identify import readback
-from wireproof.adapters.psm3.statistics import statistics
+from wireproof.logs.psm3 import is_help, is_statistics
+from wireproof.logs.psm3.identify import readback
+from wireproof.logs.psm3.statistics import statistics
 from wireproof.model.errors import BadInput
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "psm3"
@@ -37,9 +37,9 @@ def damaged_statistics(choice: random.Random) -> bytes:
 
 def try_statistics(data: bytes) -> str:
     """Why this input shows a fault; "" when it shows none."""
-    from wireproof.report.documents.judgement import statistics_section
+    from wireproof.logs.document import statistics_section
+    from wireproof.logs.psm3.verdict import judge_statistics
     from wireproof.report.text import part_text
-    from wireproof.verdict.psm3 import judge_statistics
 
     is_help(data)
     shown = msgspec.json.encode(readback(data.decode("utf-8", "replace"), []))

@@ -120,24 +120,24 @@ Reader = Callable[[Path], object]
 @functools.cache
 def _documents() -> dict[str, tuple[type, str, Reader]]:
     """Each document: its type, the name of its file, and what reads it from a folder."""
+    from wireproof.archive.gate import _answer
     from wireproof.bmc import _read as read_set
+    from wireproof.experiment.study import Begun
+    from wireproof.experiment.study.job import Keeper
     from wireproof.instrument.watch import Follower
+    from wireproof.measure.resume import Invocation, recall
     from wireproof.model.dossier import Dossier
     from wireproof.model.history import Entry
-    from wireproof.model.pfc import PfcRecord
     from wireproof.model.run import RunDocument, StoredResult
-    from wireproof.model.study import Begun
     from wireproof.model.traffic import Reading, WatchStart
     from wireproof.model.tuning import ChangeAnswer, FirmwareSet, TunePlan
+    from wireproof.pfc import PfcRecord
+    from wireproof.pfc.job import read_snapshot
     from wireproof.store.history import each_entry, entries
     from wireproof.store.load import load_document
     from wireproof.store.result import read_dossier, read_fabrics, read_result
-    from wireproof.workflow.gate import _answer
-    from wireproof.workflow.pfc import read_snapshot
-    from wireproof.workflow.resume import Invocation, recall
-    from wireproof.workflow.study import Keeper
-    from wireproof.workflow.tune.node import _answered
-    from wireproof.workflow.tune.plan import load_plan
+    from wireproof.tune.node import _answered
+    from wireproof.tune.plan import load_plan
 
     def result(folder: Path) -> None:
         read_fabrics(folder)
@@ -225,9 +225,9 @@ def damaged_result(choice: random.Random) -> bytes:
 
 
 def try_result(data: bytes) -> str:
-    from wireproof.workflow.export import page_of
-    from wireproof.workflow.gate import _answer
-    from wireproof.workflow.report import judged_anew
+    from wireproof.archive.gate import _answer
+    from wireproof.measure.export import page_of
+    from wireproof.measure.report import judged_anew
 
     name, _, text = data.partition(b"\0")
 
@@ -321,9 +321,9 @@ def damaged_archive(choice: random.Random) -> bytes:
 
 
 def try_archive(data: bytes) -> str:
+    from wireproof.audit.archive import opened
+    from wireproof.audit.kept import command_facts
     from wireproof.model.plan import FactRequest
-    from wireproof.workflow.archive import opened
-    from wireproof.workflow.kept import command_facts
 
     form, _, packed = data.partition(b"\0")
     faults = []
@@ -419,10 +419,10 @@ def try_supportconfig(data: bytes) -> str:
     """Judged and shown; in place of a process of the engine we read the files ourselves."""
     from tests.audit.fleet import frames_of
 
-    from wireproof.report.documents.audit import audit_document
+    from wireproof.audit.document import audit_document
+    from wireproof.audit.job import AuditSpecification, audit
+    from wireproof.report.reporter import LoggingReporter
     from wireproof.report.text import document_text
-    from wireproof.workflow.audit import AuditSpecification, audit
-    from wireproof.workflow.reporter import LoggingReporter
 
     def collected(argv_of: dict[str, list[str]], wanted: Any) -> list[Any]:
         from wireproof.instrument.plan_text import Collected
@@ -438,7 +438,7 @@ def try_supportconfig(data: bytes) -> str:
 
     def read() -> None:
         asked = AuditSpecification(source=folder)
-        with mock.patch("wireproof.workflow.audit.collect", collected):
+        with mock.patch("wireproof.audit.job.collect", collected):
             shown.append(document_text(audit_document(audit(asked, LoggingReporter(), {}))))
 
     shown: list[str] = []
@@ -485,9 +485,9 @@ def damaged_pauses(choice: random.Random) -> bytes:
 
 
 def try_pauses(data: bytes) -> str:
-    from wireproof.report.documents.pfc import pfc_document
+    from wireproof.pfc.document import pfc_document
+    from wireproof.pfc.job import judged, record_of, write_snapshot
     from wireproof.report.text import document_text
-    from wireproof.workflow.pfc import judged, record_of, write_snapshot
 
     def read() -> None:
         record = record_of(
@@ -535,9 +535,9 @@ def damaged_recipe(choice: random.Random) -> bytes:
 
 
 def try_recipe(data: bytes) -> str:
+    from wireproof.lint.job import Filter
     from wireproof.lint.rule import KINDS
     from wireproof.report.names import clean
-    from wireproof.workflow.lint import Filter
 
     text = data.decode("utf-8", "surrogateescape")
     kinds = (None, *KINDS)

@@ -23,7 +23,7 @@ from tests.fuzz.structure import HOSTILE_TEXTS, changed, text_of
 from tests.synthetic import World, run_of
 from tests.unit.test_atlas_read import GOOD as ATLAS
 
-from wireproof.adapters import adapter_names
+from wireproof.logs.readers import adapter_names
 from wireproof.model.errors import WireproofError
 from wireproof.model.frames import FrameReader, assemble
 from wireproof.model.plan import Plan, Point, RankPlace, Transport
@@ -115,12 +115,12 @@ def _judged(run: Run, *, page: bool) -> str:
     from wireproof.locate.confirm import conclude
     from wireproof.locate.samples import samples_of
     from wireproof.locate.screen import screen
+    from wireproof.measure.export import page_of
     from wireproof.model.claim import Criteria
     from wireproof.report.ink import Look
     from wireproof.report.json.result import document_of
     from wireproof.report.judged_run import JudgedRun
     from wireproof.verdict.run import judge
-    from wireproof.workflow.export import page_of
 
     judgement = judge(run)
     section = JudgedRun(
@@ -392,12 +392,12 @@ def _damaged_toml(choice: random.Random) -> bytes:
 
 def _try_toml(data: bytes) -> str:
     from wireproof.atlas import sources_of
+    from wireproof.catalogue import use_catalogue
     from wireproof.lab.topology_file import load_topology
-    from wireproof.locate.topology import read_own
     from wireproof.model.site import use_site
+    from wireproof.options.resolve import read_file, resolve
     from wireproof.physics.table import default_table, override
-    from wireproof.settings.resolve import read_file, resolve
-    from wireproof.workflow.catalogue import use_catalogue
+    from wireproof.topology import read_own
     from wireproof.workflow.locate import _world_of
 
     text = data.decode("utf-8", "replace")
@@ -433,7 +433,7 @@ def _topology_seeds() -> list[bytes]:
 
 
 def _try_topology(data: bytes) -> str:
-    from wireproof.locate.topology import against, leaf_numbers, read_topology
+    from wireproof.topology import against, leaf_numbers, read_topology
 
     try:
         fabric = read_topology(data.decode("utf-8", "replace"), "fuzz")
@@ -451,11 +451,11 @@ def _log_seeds() -> list[list[bytes]]:
 
 
 def _try_log(data: bytes) -> str:
+    from wireproof.logs.document import brief_part, series_section
+    from wireproof.logs.job import Standard, judge_bytes
+    from wireproof.logs.json import encoded
     from wireproof.physics.claims import claim_from_text
-    from wireproof.report.documents.judgement import brief_part, series_section
-    from wireproof.report.json.judgement import encoded
     from wireproof.report.text import part_text
-    from wireproof.workflow.judge import Standard, judge_bytes
 
     try:
         series = judge_bytes(

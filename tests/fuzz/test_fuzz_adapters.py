@@ -5,7 +5,7 @@ is the long one.
 import pytest
 from tests.fuzz.drive import faults_told, is_clean, tried
 
-from wireproof.adapters import adapter_names
+from wireproof.logs.readers import adapter_names
 
 FEW, MANY = 125, 5000
 """Inputs of each parser, and in the slow tests."""

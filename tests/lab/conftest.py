@@ -17,8 +17,8 @@ from wireproof.lab.wire import wire_ports
 from wireproof.launch.engines import find_program
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.topology import Fault, Network, PortCount, Share, Topology
-from wireproof.workflow.prove import Companion, ProofSpecification, ProvedCommand, prove_command
-from wireproof.workflow.target import Target
+from wireproof.target import Target
+from wireproof.watch.prove import Companion, ProofSpecification, ProvedCommand, prove_command
 
 HSN = Network(name="hsn", device="hsn0", rate="1gbit", subnet="10.20.1.0/24")
 STREAM = Path(__file__).with_name("stream.py")

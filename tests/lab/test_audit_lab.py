@@ -3,10 +3,10 @@
 import pytest
 from tests.lab.conftest import Build, say
 
+from wireproof.audit.job import audit_target
 from wireproof.model.setting import AuditResult
-from wireproof.workflow.audit import audit_target
-from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.target import lab_target
+from wireproof.report.reporter import LoggingReporter
+from wireproof.target import lab_target
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine]
 

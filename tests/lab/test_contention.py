@@ -17,13 +17,13 @@ from tests.cli.verb import document, wireproof
 from tests.lab.conftest import Build
 
 from wireproof.lab.cluster import Lab
+from wireproof.measure.points import numbered, sweep
+from wireproof.measure.session import Session
+from wireproof.measure.session.run import run_session
 from wireproof.model.finding import Finding
-from wireproof.plan import numbered, sweep
 from wireproof.report.judged_run import ranked
-from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.session import Session
-from wireproof.workflow.session.run import run_session
-from wireproof.workflow.target import lab_target
+from wireproof.report.reporter import LoggingReporter
+from wireproof.target import lab_target
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine]
 

@@ -10,7 +10,7 @@ from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput, LabError
 from wireproof.model.topology import Fault, Network
 from wireproof.physics.table import link_from_name
-from wireproof.workflow.target import lab_target
+from wireproof.target import lab_target
 
 pytestmark = pytest.mark.netns
 

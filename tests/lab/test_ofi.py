@@ -10,15 +10,15 @@ import pytest
 from tests.lab.conftest import Build, say
 
 from wireproof.launch.here import meeting_point
+from wireproof.measure.points import group_sweep, numbered, sweep
+from wireproof.measure.session import Session
+from wireproof.measure.session.run import run_session
 from wireproof.model.errors import BadInput
 from wireproof.model.pattern import GROUP_PATTERNS, Pattern
 from wireproof.model.plan import Libfabric
 from wireproof.model.topology import Network
-from wireproof.plan import group_sweep, numbered, sweep
-from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.session import Session
-from wireproof.workflow.session.run import run_session
-from wireproof.workflow.target import Target, lab_target
+from wireproof.report.reporter import LoggingReporter
+from wireproof.target import Target, lab_target
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine, pytest.mark.libfabric]
 

@@ -15,8 +15,8 @@ from wireproof.lab.cluster import Lab
 from wireproof.lab.commands import SWITCH, port_device
 from wireproof.model.topology import Network
 from wireproof.model.traffic import PortTraffic
-from wireproof.workflow.prove import Companion, ProvedCommand
-from wireproof.workflow.target import Target, lab_target
+from wireproof.target import Target, lab_target
+from wireproof.watch.prove import Companion, ProvedCommand
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine]
 

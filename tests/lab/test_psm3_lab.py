@@ -9,7 +9,7 @@ from tests.lab.conftest import Build, run_proved
 from tests.lab.test_prove_lab import intel, place
 
 from wireproof.model.topology import Network
-from wireproof.workflow.prove import ProvedCommand
+from wireproof.watch.prove import ProvedCommand
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine, pytest.mark.intelmpi]
 

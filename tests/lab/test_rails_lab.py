@@ -7,19 +7,19 @@ from typing import Any
 import pytest
 from tests.lab.conftest import Build
 
+from wireproof.experiment.rails import measure_gain
 from wireproof.lab.cluster import Lab
+from wireproof.measure.points import numbered, sweep
+from wireproof.measure.session import Method, Session, Storage
+from wireproof.measure.session.run import run_session
+from wireproof.measure.specification import MeasureSpecification
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.experiment import GainRow, RailGain
 from wireproof.model.finding import Judgement
 from wireproof.model.plan import Policy
 from wireproof.model.topology import Fault, Network
-from wireproof.plan import numbered, sweep
-from wireproof.workflow.rails import measure_gain
-from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.session import Method, Session, Storage
-from wireproof.workflow.session.run import run_session
-from wireproof.workflow.specification import MeasureSpecification
-from wireproof.workflow.target import Target, lab_target
+from wireproof.report.reporter import LoggingReporter
+from wireproof.target import Target, lab_target
 
 pytestmark = [pytest.mark.netns, pytest.mark.mpi]
 

@@ -11,13 +11,13 @@ from tests.lab.conftest import Build, say
 
 from wireproof.lab.cluster import Lab
 from wireproof.lab.commands import SWITCH, port_device
+from wireproof.measure.points import numbered, sweep
+from wireproof.measure.session import Session
+from wireproof.measure.session.run import run_session
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.topology import Network
-from wireproof.plan import numbered, sweep
-from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.session import Session
-from wireproof.workflow.session.run import run_session
-from wireproof.workflow.target import Target, lab_target
+from wireproof.report.reporter import LoggingReporter
+from wireproof.target import Target, lab_target
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine]
 

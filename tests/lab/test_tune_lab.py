@@ -8,14 +8,14 @@ from tests.lab.conftest import Build, run, say
 
 from wireproof.lab.cluster import Lab
 from wireproof.model.tuning import Standing, Tuned
+from wireproof.options.table import Options
 from wireproof.report.answers import undo
-from wireproof.report.documents.tune import tuned_document
+from wireproof.report.reporter import LoggingReporter
 from wireproof.report.text import document_text
-from wireproof.settings.options import Options
-from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.target import lab_target
-from wireproof.workflow.tune import apply, confirm, revert, standing_on, status
-from wireproof.workflow.tune.plan import PlanSpecification, plan
+from wireproof.target import lab_target
+from wireproof.tune.document import tuned_document
+from wireproof.tune.job import apply, confirm, revert, standing_on, status
+from wireproof.tune.plan import PlanSpecification, plan
 
 pytestmark = [pytest.mark.netns, pytest.mark.engine]
 

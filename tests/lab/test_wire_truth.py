@@ -11,7 +11,7 @@ from tests.cli.verb import document, wireproof
 from tests.lab.conftest import Build, lab_name, stream_proved, switch_counters
 
 from wireproof.lab.wire import wire_obstacle
-from wireproof.workflow.target import lab_target
+from wireproof.target import lab_target
 
 pytestmark = [
     pytest.mark.netns,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from wireproof.adapters import read
+from wireproof.logs.readers import read
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series, SeriesPoint
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from wireproof.adapters import read
-from wireproof.adapters.page import page_of
-from wireproof.adapters.rows import number
+from wireproof.logs.readers import read
+from wireproof.logs.readers.page import page_of
+from wireproof.logs.readers.rows import number
 
 NCCL = "#  size  count  type  redop  root  time  algbw  busbw #wrong\n"
 

@@ -7,9 +7,9 @@ import re
 import pytest
 from tests.property.logs_as_met import LOGS
 
-from wireproof.adapters.page import page_of
-from wireproof.adapters.registry import SIGNS as TOOLS
-from wireproof.adapters.registry import adapter, starts_result
+from wireproof.logs.readers.page import page_of
+from wireproof.logs.readers.registry import SIGNS as TOOLS
+from wireproof.logs.readers.registry import adapter, starts_result
 
 SIGNS = [sign for signs in TOOLS.values() for sign in signs]
 

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.records import osu_rates, osu_times
 
+from wireproof.logs.verdict import judge_series
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.physics import claim_from_text
 from wireproof.verdict.catalogue import CATALOGUE
-from wireproof.verdict.external import judge_series
 
 LINKS = [
     None,

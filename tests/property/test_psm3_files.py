@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.adapters.psm3 import is_statistics
-from wireproof.adapters.psm3.statistics import statistics
-from wireproof.analysis.psm3 import counted, unaccounted_bytes
+from wireproof.logs.psm3 import is_statistics
+from wireproof.logs.psm3.counters import counted, unaccounted_bytes
+from wireproof.logs.psm3.statistics import statistics
+from wireproof.logs.psm3.verdict import judge_statistics
 from wireproof.model.errors import BadInput
 from wireproof.model.psm3 import Statistics
-from wireproof.verdict.psm3 import judge_statistics
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "psm3"
 SOUND = ("two-hosts", "two-rails", "rendezvous", "udp", "verbs-rdma2")

@@ -8,7 +8,7 @@ from itertools import chain
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wireproof.plan.schedule import (
+from wireproof.measure.schedule import (
     ALL_PAIRS,
     MOST_SUSPECTS,
     alone_rounds,

@@ -7,9 +7,9 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wireproof.locate.topology import read_topology
 from wireproof.model.errors import BadInput
 from wireproof.model.located import Fabric
+from wireproof.topology import read_topology
 
 TEXTS = [
     path.read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from benchmarks.trial_series import World, answers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wireproof.analysis.interval import shift
+from wireproof.stats import shift
 
 TRIALS = 100
 NOISES = {

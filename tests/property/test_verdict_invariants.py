@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.synthetic import World, lab, run_of
 
-from wireproof.analysis.fit import fit_sizes
-from wireproof.analysis.interval import estimate
-from wireproof.analysis.traffic import counter_delta
+from wireproof.ledger.traffic import counter_delta
 from wireproof.model.finding import Judgement
 from wireproof.model.record import Close, PointRecord
 from wireproof.model.run import Run
 from wireproof.physics import limits, link_from_name, link_names
+from wireproof.stats import estimate
+from wireproof.stats.fit import fit_sizes
 from wireproof.verdict.catalogue import CATALOGUE
 from wireproof.verdict.run import judge
 

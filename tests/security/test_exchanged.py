@@ -19,21 +19,20 @@ from tests.dossiers import dossier_of
 from tests.security.test_written import EVE, as_eve
 from tests.unit.test_history import entry
 
+from wireproof.archive import history as pruning
+from wireproof.archive.logs import add
+from wireproof.audit.archive import opened
 from wireproof.cli import main
 from wireproof.files.held import own_folder
+from wireproof.logs.psm3.job import statistics_folder
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.store import history
+from wireproof.report.reporter import LoggingReporter
+from wireproof.store import history, signature
 from wireproof.store.manifest import MANIFEST, Tampering, signatures_of
 from wireproof.store.pairs import open_pairs
 from wireproof.store.seal import POINTS, table_differences
-from wireproof.workflow import benchmark
-from wireproof.workflow import history as pruning
-from wireproof.workflow.archive import opened
-from wireproof.workflow.dossier import signature
-from wireproof.workflow.dossier.signature import refuse_altered
-from wireproof.workflow.history.logs import add
-from wireproof.workflow.judge_statistics import statistics_folder
-from wireproof.workflow.reporter import LoggingReporter
+from wireproof.store.signature import refuse_altered
+from wireproof.watch import benchmark
 
 
 @pytest.fixture
@@ -166,7 +165,7 @@ def test_a_supportconfig_of_sections_without_end_is_refused(
                 one = tarfile.TarInfo(f"scc_h_210101_0101/{name}")
                 one.size = len(data)
                 archive.addfile(one, io.BytesIO(data))
-    monkeypatch.setattr("wireproof.workflow.archive._MOST_SECTIONS", 2000)
+    monkeypatch.setattr("wireproof.audit.archive._MOST_SECTIONS", 2000)
     with pytest.raises(BadInput, match="more than 2000 sections"), opened(path):
         pass
 

@@ -14,8 +14,8 @@ from tests.processes import ran
 
 from wireproof.cli import console
 from wireproof.cli.console import as_interrupt, run
-from wireproof.workflow import reporter
-from wireproof.workflow.reporter import BUG
+from wireproof.report import reporter
+from wireproof.report.reporter import BUG
 
 LOG = """# OSU MPI Latency Test v7.4
 # Datatype: MPI_CHAR.
@@ -140,7 +140,7 @@ def test_a_bug_in_one_file_costs_no_other_file_its_verdict(
 ) -> None:
     """An error in a file does not affect the verdict on any other file."""
     from wireproof.cli import main
-    from wireproof.workflow import judge as judging
+    from wireproof.logs import job as judging
 
     real = judging.judge_log
 
@@ -169,10 +169,10 @@ def test_a_bug_in_one_file_costs_no_other_file_its_verdict(
 @pytest.mark.parametrize(
     ("words", "place", "status"),
     [
-        (("judge",), "wireproof.workflow.judge.judge_bytes", 2),
-        (("lint",), "wireproof.workflow.lint.Filter.findings", 2),
-        (("report",), "wireproof.workflow.report.report", 4),
-        (("gate",), "wireproof.workflow.gate._answer", 3),
+        (("judge",), "wireproof.logs.job.judge_bytes", 2),
+        (("lint",), "wireproof.lint.job.Filter.findings", 2),
+        (("report",), "wireproof.measure.report.report", 4),
+        (("gate",), "wireproof.archive.gate._answer", 3),
     ],
 )
 def test_a_lack_of_memory_is_no_error_of_ours(
@@ -200,7 +200,7 @@ def test_a_process_that_is_killed_costs_one_file(
     log: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from wireproof.cli import main
-    from wireproof.workflow import judge as judging
+    from wireproof.logs import job as judging
 
     real = judging.judge_log
 
@@ -244,7 +244,7 @@ def test_a_bug_in_one_recipe_costs_no_other_its_findings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from wireproof.cli import main
-    from wireproof.workflow import lint as linting
+    from wireproof.lint import job as linting
 
     real = linting.lint_text
     monkeypatch.setattr(

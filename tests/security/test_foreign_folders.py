@@ -17,24 +17,24 @@ import pytest
 from tests.cli.verb import wireproof
 from tests.dossiers import dossier_of
 
+from wireproof.archive import verify as verifying
+from wireproof.archive.gate import gate
+from wireproof.archive.logs import add
+from wireproof.archive.verify import verify
+from wireproof.catalogue import use_catalogue
 from wireproof.cli import main
 from wireproof.files import hostile
 from wireproof.files.hostile import copy_folder
 from wireproof.locate.samples import Samples
+from wireproof.measure.report import report
 from wireproof.model.errors import BadInput
 from wireproof.model.located import Metric
 from wireproof.model.record import FactFrame
 from wireproof.model.run import Run
 from wireproof.model.site import use_site
+from wireproof.report.reporter import LoggingReporter
 from wireproof.store.manifest import write_manifest
 from wireproof.store.snapshot import SETTINGS, is_snapshot, read_snapshot, write_snapshot
-from wireproof.workflow.catalogue import use_catalogue
-from wireproof.workflow.dossier import verify as verifying
-from wireproof.workflow.dossier.verify import verify
-from wireproof.workflow.gate import gate
-from wireproof.workflow.history.logs import add
-from wireproof.workflow.report import report
-from wireproof.workflow.reporter import LoggingReporter
 
 EXAMPLE = Path(__file__).parents[1] / "unit" / "data" / "run-folder-schema-1"
 
@@ -193,7 +193,7 @@ def test_what_is_verified_is_what_was_hashed(
 def test_what_is_reported_is_what_was_hashed(
     made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from wireproof.workflow import report as reporting
+    from wireproof.measure import report as reporting
 
     shutil.copytree(made, tmp_path / "dossier")
     other = _edited(made, tmp_path / "other")
@@ -206,7 +206,7 @@ def test_what_is_reported_is_what_was_hashed(
 def test_a_gate_reads_what_it_believes_once(
     made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from wireproof.workflow import gate as gating
+    from wireproof.archive import gate as gating
 
     folder = tmp_path / "dossier"
     shutil.copytree(made, folder)
@@ -336,7 +336,7 @@ def test_groups_of_another_user_start_nothing(tmp_path: Path, at: str, variable:
         **{name: text for name, text in os.environ.items() if name != "XDG_CONFIG_HOME"},
         variable: str(value),
     }
-    code = "from wireproof.settings.hosts import parse_hosts; print(parse_hosts('@x'))"
+    code = "from wireproof.options.hosts import parse_hosts; print(parse_hosts('@x'))"
 
     def ran() -> subprocess.CompletedProcess[str]:
         argv = [sys.executable, "-c", code]

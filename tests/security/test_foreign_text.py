@@ -15,6 +15,7 @@ from tests.synthetic import World, run_of
 from wireproof.cli import main
 from wireproof.cli.console import say
 from wireproof.instrument.watch import Follower, _reason
+from wireproof.measure.export import page_of
 from wireproof.model.claim import Criteria
 from wireproof.model.record import EngineError, FactFrame
 from wireproof.model.run import Missing, Run
@@ -27,7 +28,6 @@ from wireproof.report.markdown import document_markdown
 from wireproof.report.names import harmless
 from wireproof.store.snapshot import write_snapshot
 from wireproof.verdict.run import judge
-from wireproof.workflow.export import page_of
 
 EVIL = "</script><script>alert(1)</script>\"'\x1b]0;P\x07\x9b31m\u202e\u2066\u200f\x85\u2028\x7f"
 UNSAFE = set("\x1b\x07\x9b\u202e\u2066\u200f\x85\u2028\x7f")

@@ -8,10 +8,10 @@ import pytest
 from tests.made_history import EVIL, fill, written
 from tests.unit.test_history import entry
 
+from wireproof.archive.board_document import file_of
+from wireproof.archive.pages import STATE
 from wireproof.model.errors import BadInput
-from wireproof.report.documents.board import file_of
 from wireproof.store.history import add_entry
-from wireproof.workflow.pages import STATE
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from typing import Literal
 import msgspec
 import pytest
 
+from wireproof.archive.apart import apart
 from wireproof.cli import main
 from wireproof.cli.console import Console
 from wireproof.files import hostile
@@ -19,19 +20,18 @@ from wireproof.files.hostile import append_to, create, open_regular, read_bounde
 from wireproof.instrument.folder import open_folder
 from wireproof.lab.topology_file import load_topology, parse_topology
 from wireproof.launch.engines import private_link
-from wireproof.locate.topology import read_topology
+from wireproof.measure.resume import result_folder
+from wireproof.measure.session import Storage
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.toml import DEEPEST, LARGEST, read_struct, read_toml
+from wireproof.options.hosts import parse_hosts
+from wireproof.options.resolve import read_file, read_table
 from wireproof.physics.table import default_table, override
-from wireproof.settings.hosts import parse_hosts
-from wireproof.settings.resolve import read_file, read_table
+from wireproof.report.reporter import is_bug, sentence
 from wireproof.store.load import load_document, load_frames
 from wireproof.store.snapshot import write_snapshot
+from wireproof.topology import read_topology
 from wireproof.workflow.locate import from_world
-from wireproof.workflow.pages.apart import apart
-from wireproof.workflow.reporter import is_bug, sentence
-from wireproof.workflow.resume import result_folder
-from wireproof.workflow.session import Storage
 
 ROOT = Path(__file__).parents[2]
 

@@ -14,16 +14,18 @@ from tests.audit.trees import judge_machine
 from tests.fuzz.targets import TARGETS, _document
 from tests.synthetic import World, run_of
 
-from wireproof.adapters import read
-from wireproof.adapters.psm3.statistics import statistics
-from wireproof.adapters.rows import number
 from wireproof.audit import expression, gone, host, reading
+from wireproof.audit.job import catalogue
 from wireproof.audit.machine import machine_of
 from wireproof.cli import main
+from wireproof.experiment.study import readback
 from wireproof.instrument import ending, launcher_messages
 from wireproof.launch.mpi import openmpi
 from wireproof.launch.schedulers import slurm
 from wireproof.locate.causes import properties
+from wireproof.logs.psm3.statistics import statistics
+from wireproof.logs.readers import read
+from wireproof.logs.readers.rows import number
 from wireproof.model.errors import BadInput
 from wireproof.model.frames import BadFrame, decode_frame, unsound
 from wireproof.model.quantity import whole
@@ -33,9 +35,7 @@ from wireproof.store import pair_table
 from wireproof.store.load import load_document, load_run
 from wireproof.store.pairs import open_pairs
 from wireproof.store.result import read_result
-from wireproof.study import readback
 from wireproof.tune import allowed
-from wireproof.workflow.audit import catalogue
 from wireproof.workflow.locate import from_world
 
 STORED = Path(__file__).resolve().parents[1] / "golden" / "stored"

@@ -6,11 +6,11 @@ import pytest
 
 from wireproof.lab import cluster, state
 from wireproof.model.errors import BadInput
-from wireproof.settings.options import Options
-from wireproof.settings.resolve import resolve
-from wireproof.workflow.target import Target
-from wireproof.workflow.target import resolve as lab_or_hosts
-from wireproof.workflow.target.resolve import lab_of, real_host, resolve_target
+from wireproof.options.resolve import resolve
+from wireproof.options.table import Options
+from wireproof.target import Target
+from wireproof.target import resolve as lab_or_hosts
+from wireproof.target.resolve import lab_of, real_host, resolve_target
 
 
 @pytest.fixture(autouse=True)
@@ -69,7 +69,7 @@ def test_hosts_that_are_only_played_are_no_nodes_of_a_lab(transport: str) -> Non
 
 
 def test_prove_obeys_the_same_rule(running: list[str]) -> None:
-    from wireproof.workflow.prove.hosts import target_of_command
+    from wireproof.watch.hosts import target_of_command
 
     def target(argv: tuple[str, ...], **options: str) -> Target:
         settings = resolve(options, {})

@@ -19,18 +19,18 @@ from wireproof.instrument import Outcome, process
 from wireproof.instrument.ending import Ending, classify, unreachable
 from wireproof.instrument.process import hydra_files_removed, scratch
 from wireproof.launch.fanout import HostAnswer
+from wireproof.measure.document import run_document
+from wireproof.measure.result import MeasuredPart, Result
+from wireproof.measure.session import Session
+from wireproof.measure.session.run import _Attempts
 from wireproof.model.claim import Claim
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.plan import Point, Transport
 from wireproof.model.record import Start
 from wireproof.model.run import Run
 from wireproof.report.document import Document
-from wireproof.report.documents.run import run_document
-from wireproof.workflow.result import MeasuredPart, Result
-from wireproof.workflow.session import Session
-from wireproof.workflow.session.run import _Attempts
-from wireproof.workflow.target import Target
-from wireproof.workflow.target.availability import Availability
+from wireproof.target import Target
+from wireproof.target.availability import Availability
 
 
 @pytest.fixture(autouse=True)

@@ -19,19 +19,19 @@ from tests.security.memory import within_1_gib
 from tests.unit.test_history import entry
 
 import wireproof
+from wireproof.archive.gate import gate
+from wireproof.audit.archive import opened
 from wireproof.cli import main
+from wireproof.logs.job import judge
+from wireproof.measure.report import report
 from wireproof.model.errors import LARGEST_DECODED, BadInput, decode_json, memory_of
 from wireproof.model.record import FactFrame
+from wireproof.report.reporter import LoggingReporter
 from wireproof.store import history
 from wireproof.store.load import FRAMES, load_document, load_frames
 from wireproof.store.result import read_fabrics, read_result
 from wireproof.store.seal import open_database
 from wireproof.store.snapshot import read_snapshot, write_snapshot
-from wireproof.workflow.archive import opened
-from wireproof.workflow.gate import gate
-from wireproof.workflow.judge import judge
-from wireproof.workflow.report import report
-from wireproof.workflow.reporter import LoggingReporter
 
 MIB = 1 << 20
 

@@ -80,10 +80,10 @@ from wireproof.files.programs import find_tool
 from wireproof.model.errors import WireproofError
 from wireproof.workflow import doctor
 from wireproof.version import version_of
-from wireproof.workflow.dossier.signature import check_signer, sign
-from wireproof.workflow.export import _chromium
-from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.target import resolve as lab_or_hosts
+from wireproof.store.signature import check_signer, sign
+from wireproof.measure.export import _chromium
+from wireproof.report.reporter import LoggingReporter
+from wireproof.target import resolve as lab_or_hosts
 import wireproof
 
 pathlib.Path("key").write_text("x")
@@ -137,7 +137,7 @@ def test_a_process_for_pages_takes_no_module_of_the_current_folder(tmp_path: Pat
     script = tmp_path / "else" / "script.py"
     script.parent.mkdir()
     script.write_text(
-        "import os\nfrom wireproof.workflow.pages.apart import apart\n"
+        "import os\nfrom wireproof.archive.apart import apart\n"
         "if __name__ == '__main__':\n"
         "    assert len(apart(os.urandom, 4, seconds=60)) == 4\n"
         "    assert 'PYTHONSAFEPATH' not in os.environ\n"

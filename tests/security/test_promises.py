@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from tests.synthetic import World, run_of
 
+from wireproof.measure.export import exported
 from wireproof.model.claim import Criteria
 from wireproof.report.judged_run import JudgedRun
+from wireproof.report.reporter import LoggingReporter
 from wireproof.verdict.run import judge
-from wireproof.workflow.export import exported
-from wireproof.workflow.reporter import LoggingReporter
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))

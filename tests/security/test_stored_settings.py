@@ -14,9 +14,9 @@ from tests.conftest import some_of
 from wireproof.cli import main
 from wireproof.cli.check import safe_words
 from wireproof.cli.subcommands import subcommands
+from wireproof.measure.resume import ASKED, Invocation, allowed_variables, recall
 from wireproof.model.errors import BadInput
-from wireproof.settings.resolve import SETTINGS, read_file
-from wireproof.workflow.resume import ASKED, Invocation, allowed_variables, recall
+from wireproof.options.resolve import SETTINGS, read_file
 
 
 def _program(folder: Path, name: str) -> Path:
@@ -316,7 +316,7 @@ def test_no_relative_folder_is_searched_for_programs(
     """No program is searched for in a relative folder."""
     from wireproof.launch.command import find_tool
     from wireproof.launch.mpi.discovery import find_mpis
-    from wireproof.workflow.dossier.signature import check_signer
+    from wireproof.store.signature import check_signer
 
     _program(tmp_path, "mpiexec")
     _program(tmp_path, "osu_bw")

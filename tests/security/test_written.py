@@ -15,6 +15,9 @@ import click
 import pytest
 from tests.dossiers import dossier_of
 
+from wireproof.archive.gate import put_verdict
+from wireproof.archive.logs import add
+from wireproof.archive.pages import write_pages
 from wireproof.cli import main
 from wireproof.cli.help import _write as write_manual
 from wireproof.cli.subcommands import subcommands
@@ -23,19 +26,16 @@ from wireproof.files.held import held_folder, hold, make_folder
 from wireproof.files.hostile import copy_folder, replace_file
 from wireproof.instrument.folder import open_folder
 from wireproof.lab.state import LabState, read_state, write_state
+from wireproof.measure import resume as making
+from wireproof.measure.export import exported
+from wireproof.measure.report import report
+from wireproof.measure.session import Storage
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
 from wireproof.model.topology import Topology
+from wireproof.plan.job import write_text
+from wireproof.report.reporter import LoggingReporter
 from wireproof.store import seal as sealing
 from wireproof.store.snapshot import write_snapshot
-from wireproof.workflow import resume as making
-from wireproof.workflow.export import exported
-from wireproof.workflow.gate import put_verdict
-from wireproof.workflow.history.logs import add
-from wireproof.workflow.pages import write_pages
-from wireproof.workflow.plan import write_text
-from wireproof.workflow.report import report
-from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.session import Storage
 
 EVE = 65534
 pytestmark = pytest.mark.root
@@ -97,7 +97,7 @@ def _manual(folder: Path) -> None:
 
 
 def _exported(form: str, made: Path, target: Path) -> None:
-    from wireproof.workflow.report import judged_anew
+    from wireproof.measure.report import judged_anew
 
     sections = judged_anew(made).sections
     exported(form, sections, "t", target, LoggingReporter())  # type: ignore[arg-type]
@@ -448,7 +448,7 @@ WRONG, RIGHT = "#!/bin/bash -I\nmpirun x\n", "#!/bin/bash -l\nmpirun x\n"
 
 
 def _mend(path: Path) -> None:
-    from wireproof.workflow.lint import Filter, lint_file, mend, write_mended
+    from wireproof.lint.job import Filter, lint_file, mend, write_mended
 
     mended = mend(lint_file(str(path), Filter.of(None, "info")), Filter.of(None, "info"))
     assert mended is not None

@@ -5,10 +5,10 @@ import dataclasses
 import pytest
 from tests.slurm.labs import Cluster
 
+from wireproof.audit.job import audit_target
 from wireproof.launch.schedulers.slurm_job import JobRequest, allocated
-from wireproof.workflow.audit import audit_target
-from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.target import lab_target
+from wireproof.report.reporter import LoggingReporter
+from wireproof.target import lab_target
 
 pytestmark = [pytest.mark.slurm, pytest.mark.engine]
 

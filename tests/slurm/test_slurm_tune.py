@@ -4,8 +4,8 @@ import pytest
 from tests.slurm.labs import NODES, Cluster, drain, undrain
 
 from wireproof.launch.schedulers.slurm_job import JobRequest, allocated
-from wireproof.workflow.target import lab_target
-from wireproof.workflow.tune import refusals
+from wireproof.target import lab_target
+from wireproof.tune.job import refusals
 
 pytestmark = pytest.mark.slurm
 

@@ -18,7 +18,7 @@ from wireproof.launch.schedulers.slurm_commands import (
     slurm_options,
 )
 from wireproof.model.errors import BadInput
-from wireproof.settings.hosts import fold_hosts
+from wireproof.options.hosts import fold_hosts
 
 FOUND = SlurmFound(
     plugins=("pmix", "none", "pmi2", "pmix_v4"), pmi2_library="/usr/lib64/libpmi2.so"
@@ -228,7 +228,7 @@ def test_folding_keeps_order_and_repeats(hosts: tuple[str, ...], folded: str) ->
     )
 )
 def test_unfolding_gives_the_hosts_back(hosts: list[str]) -> None:
-    from wireproof.settings.hosts import parse_hosts
+    from wireproof.options.hosts import parse_hosts
 
     folded = fold_hosts(hosts)
     assert (list(parse_hosts(folded, repeats=True)) if hosts else []) == hosts

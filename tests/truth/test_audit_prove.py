@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from tests.records import imb_rates
 
-from wireproof.adapters import read
-from wireproof.analysis.traffic import host_traffic
-from wireproof.analysis.traffic_printed import printed
+from wireproof.ledger.traffic import host_traffic
+from wireproof.ledger.traffic_printed import printed
+from wireproof.logs.readers import read
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.record import Nic, Rdma
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.traffic import CounterMark, Traffic, TrafficVerdict, Watched, WatchStart
 from wireproof.physics import link_from_name
-from wireproof.verdict.external.watched import judge_traffic
+from wireproof.watch.verdict import judge_traffic
 
 LOGS = Path(__file__).resolve().parent.parent / "golden" / "logs"
 MOVED = 1000 * 10**6

@@ -8,9 +8,9 @@ from tests.synthetic import lab, run_of
 from wireproof.locate.confirm import conclude
 from wireproof.locate.samples import samples_of
 from wireproof.locate.screen import screen
+from wireproof.locate.verdict import with_located
 from wireproof.model.finding import Judgement
 from wireproof.model.located import Attachment, Cable, Fabric, Located
-from wireproof.verdict.located import with_located
 from wireproof.verdict.run import judge
 
 FABRIC = Fabric(

@@ -7,10 +7,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from wireproof.adapters import read
+from wireproof.logs.readers import read
+from wireproof.logs.verdict import judge_series
 from wireproof.model.series import SeriesVerdict
 from wireproof.physics import claim_from_text
-from wireproof.verdict.external import judge_series
 
 LOGS = Path(__file__).resolve().parents[1] / "golden" / "logs"
 

@@ -6,9 +6,9 @@ import pytest
 from tests.records import osu_times
 from tests.unit.external_tables import GOLDEN
 
+from wireproof.logs.verdict import judge_series
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.physics import claim_from_text
-from wireproof.verdict.external import judge_series
 
 TABLES = {
     name: dict(rows)

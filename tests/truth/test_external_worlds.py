@@ -3,9 +3,9 @@
 import pytest
 from tests.truth.external_worlds import HEALTHY, MEMORIES, SLOW, Fabric, Memory, claim, memory, wire
 
+from wireproof.logs.verdict import judge_series
 from wireproof.model.series import SeriesVerdict
 from wireproof.physics import claim_from_text
-from wireproof.verdict.external import judge_series
 
 SOLD_AS = (
     "1gbe",

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from wireproof.lab.cluster import Lab, up
+from wireproof.measure.points import numbered, sweep
+from wireproof.measure.session import Session
+from wireproof.measure.session.run import run_session
 from wireproof.model.finding import Judgement
 from wireproof.model.plan import Point, Policy
 from wireproof.model.topology import Fault, Network, Topology
-from wireproof.plan import numbered, sweep
-from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.session import Session
-from wireproof.workflow.session.run import run_session
-from wireproof.workflow.target import Target, lab_target, this_machine
+from wireproof.report.reporter import LoggingReporter
+from wireproof.target import Target, lab_target, this_machine
 
 pytestmark = [pytest.mark.netns, pytest.mark.mpi]
 

@@ -12,9 +12,9 @@ from wireproof.locate.confirm import conclude
 from wireproof.locate.samples import Samples
 from wireproof.locate.screen import screen
 from wireproof.locate.world import World, WorldFault
+from wireproof.measure.schedule import screen_rounds
+from wireproof.measure.session.screen_plan import again_rounds
 from wireproof.model.located import Direction, Located
-from wireproof.plan.schedule import screen_rounds
-from wireproof.workflow.session.screen_plan import again_rounds
 
 WAYS: tuple[Direction, ...] = ("tx", "rx", "")
 

@@ -13,9 +13,9 @@ from wireproof.locate.confirm import conclude
 from wireproof.locate.samples import Samples, rounding
 from wireproof.locate.screen import screen
 from wireproof.locate.world import World, WorldFault
+from wireproof.measure.schedule import alone_rounds, confirm_rounds, screen_rounds
 from wireproof.model.errors import BadInput
 from wireproof.model.located import Located
-from wireproof.plan.schedule import alone_rounds, confirm_rounds, screen_rounds
 from wireproof.workflow.locate import from_world
 
 Named = list[tuple[str, str, str]]

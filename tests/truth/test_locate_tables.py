@@ -8,12 +8,12 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from wireproof.locate.document import LocateDocument
 from wireproof.locate.samples import Samples
 from wireproof.locate.screen import screen
 from wireproof.locate.screen.few import by_rows
 from wireproof.model.finding import Both, Node, Port, Route, Subject
 from wireproof.model.located import Located, Metric
-from wireproof.report.documents.located import LocateDocument
 
 Pairs = list[tuple[int, int]]
 KINDS = ("sends", "receives", "node", "route", "pair")

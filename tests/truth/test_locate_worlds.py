@@ -11,8 +11,8 @@ from benchmarks.locate import sweep
 from wireproof.locate.screen import screen
 from wireproof.locate.screen.screened import Screened
 from wireproof.locate.world import World, WorldFault
+from wireproof.measure.schedule import screen_rounds
 from wireproof.model.located import Direction, Located
-from wireproof.plan.schedule import screen_rounds
 
 Named = list[tuple[str, str, str]]
 

@@ -10,15 +10,15 @@ from tests.changed_runs import each_nic, set_
 from tests.synthetic import World, lab, link_of, run_of
 
 from wireproof.locate.confirm import conclude
+from wireproof.locate.document import LocateDocument, locate_document
 from wireproof.locate.samples import samples_of
 from wireproof.locate.screen import screen
+from wireproof.locate.verdict import with_located, with_other_traffic
 from wireproof.model.finding import Finding, Judgement
 from wireproof.model.record import QuietWindows
 from wireproof.model.run import Run
 from wireproof.physics import limits
-from wireproof.report.documents.located import LocateDocument, locate_document
 from wireproof.report.judged_run import ranked
-from wireproof.verdict.located import with_located, with_other_traffic
 from wireproof.verdict.run import judge
 
 Flow = tuple[int, int, float]

@@ -7,7 +7,7 @@ import pytest
 from tests.processes import frames_of
 from tests.records import holds, made_plan
 
-from wireproof.analysis.measured import measure
+from wireproof.ledger.measured import measure
 from wireproof.model.pattern import FORMS
 from wireproof.model.plan import ModelWorld, Point, Policy
 from wireproof.model.record import PairResult, PointRecord

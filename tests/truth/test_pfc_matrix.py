@@ -4,7 +4,7 @@ import pytest
 from tests.zoo.pfc_adapters import ADAPTERS, LOSSLESS
 from tests.zoo.pfc_worlds import SITUATIONS, record_of
 
-from wireproof.workflow.pfc import judged
+from wireproof.pfc.job import judged
 
 PASSING = {"lossless", "wrapped"}
 

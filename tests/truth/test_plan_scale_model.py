@@ -8,7 +8,7 @@ import pytest
 from tests.processes import measured
 
 from wireproof.model.plan import ModelWorld, Point
-from wireproof.workflow.plan import plan_scale
+from wireproof.plan.job import plan_scale
 
 pytestmark = pytest.mark.engine
 

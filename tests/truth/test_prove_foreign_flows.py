@@ -12,7 +12,7 @@ from tests.unit.test_prove_verdict import host
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.traffic import DirectionTraffic, PortTraffic, Traffic
-from wireproof.verdict.external.watched import judge_traffic
+from wireproof.watch.verdict import judge_traffic
 
 LINE = 125e6
 """Bytes per second of the link, 1 Gb/s."""

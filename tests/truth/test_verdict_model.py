@@ -7,10 +7,10 @@ from tests.conftest import some_of
 from tests.processes import frames_of
 from tests.records import made_plan
 
-from wireproof.analysis.fit import fit_sizes
-from wireproof.analysis.measured import measure
+from wireproof.ledger.measured import measure
 from wireproof.model.plan import ModelWorld, Point, Policy
 from wireproof.model.record import PointRecord
+from wireproof.stats.fit import fit_sizes
 
 SIZES = [0, *(1 << k for k in range(23))]
 

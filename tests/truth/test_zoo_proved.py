@@ -20,7 +20,7 @@ from tests.zoo.scene import Move, Other, Scene, timeline
 from tests.zoo.situations import SITUATIONS
 from tests.zoo.watched import proved
 
-from wireproof.analysis.changes import MarkedChanges
+from wireproof.ledger.changes import MarkedChanges
 from wireproof.model.traffic import CounterMark
 from wireproof.verdict.run import judge
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wireproof.model.tuning import HostTuned, Tuned
-from wireproof.report.documents.tune import tuned_document
 from wireproof.report.text import document_text
+from wireproof.tune.document import tuned_document
+from wireproof.tune.node import ask_hosts
 from wireproof.tune.settings_files import merged, set_lines
-from wireproof.workflow.tune.node import ask_hosts
 
 SET = '{"frame":"set","id":"s1","state":"armed","deadline_s":600,"timer":"alive"}'
 CHANGE = '{"frame":"change","id":"a","state":"applied","old":"1","wanted":"2","seen":"2"}'

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from wireproof.audit.facts import HostFacts
+from wireproof.audit.job import catalogue
 from wireproof.audit.machine import machine_of
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import Profile
 from wireproof.tune.wishes import FirmwareWish, Named, firmware_wishes
-from wireproof.workflow.audit import catalogue
 
 XEON = "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 63\nstepping\t: 2\nflags\t\t: fpu\n"
 SWITCH = [["0", "Disable"], ["1", "Enable"]]

@@ -20,7 +20,7 @@ from wireproof.model.tuning import (
     PlannedKeep,
     TunePlan,
 )
-from wireproof.workflow.tune.plan import export
+from wireproof.tune.plan import export
 
 RINGS = Change(
     id="ring-rx/eth0",

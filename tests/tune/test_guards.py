@@ -10,9 +10,9 @@ from wireproof.launch.schedulers.slurm import Slurm, parse_jobs, slurm_of
 from wireproof.launch.schedulers.slurm_answers import parse_node_states
 from wireproof.model.errors import BadInput
 from wireproof.model.tuning import Change, HostPlan, PlannedChange, TunePlan
-from wireproof.workflow.target import Target, this_machine
-from wireproof.workflow.tune import may_be_touched
-from wireproof.workflow.tune.plan import carrying
+from wireproof.target import Target, this_machine
+from wireproof.tune.job import may_be_touched
+from wireproof.tune.plan import carrying
 
 STATES = parse_node_states(
     "n1|idle|none\nn2|drained|bad\nn3|draining|bad\nn4|allocated|none\nn5|mixed|none\n"

@@ -7,13 +7,13 @@ import pytest
 from tests.processes import ran
 from tests.tune.node import end_timers
 
+from wireproof.audit.job import catalogue
 from wireproof.audit.machine import Instance
 from wireproof.audit.remedy import filled, remedy_with
 from wireproof.launch.engines import find_program
 from wireproof.model.tuning import Change, ChangeSet, Keep
+from wireproof.tune.node import write_change_set
 from wireproof.tune.settings_files import merged
-from wireproof.workflow.audit import catalogue
-from wireproof.workflow.tune.node import write_change_set
 
 pytestmark = pytest.mark.engine
 

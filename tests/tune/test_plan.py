@@ -4,6 +4,7 @@ import pytest
 from tests.audit.trees import facts_of
 
 from wireproof.audit.facts import HostFacts
+from wireproof.audit.job import catalogue
 from wireproof.audit.machine import machine_of
 from wireproof.model.errors import BadInput
 from wireproof.model.record import FactFrame
@@ -12,7 +13,6 @@ from wireproof.tune import Allowed, added, host_plan
 from wireproof.tune.settings_files import HEAD, merged
 from wireproof.tune.standing import moved
 from wireproof.tune.wishes import DROP_INS, Named, named, named_all, nowhere, requests_of, wishes_of
-from wireproof.workflow.audit import catalogue
 
 KNOWN = catalogue()
 CPU = "/sys/devices/system/cpu"

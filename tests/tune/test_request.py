@@ -3,7 +3,7 @@
 from tests.tune.test_export import RINGS
 
 from wireproof.model.tuning import Change, ChangeSet, Keep, decode_answer
-from wireproof.workflow.tune.node import write_change_set
+from wireproof.tune.node import write_change_set
 
 
 def test_the_text_of_a_change_set():

@@ -3,10 +3,10 @@
 import pytest
 from tests.audit.trees import facts_of
 
+from wireproof.audit.job import catalogue
 from wireproof.model.tuning import ChangeAnswer, HostTuned, SetAnswer
 from wireproof.tune.settings_files import FileSetting, written_in
 from wireproof.tune.standing import residue_of, values_asked
-from wireproof.workflow.audit import catalogue
 
 KNOWN = catalogue()
 OURS = "/etc/sysctl.d/90-wireproof.conf"

@@ -12,10 +12,10 @@ from tests.tune.node import Machine, change, request
 from wireproof.model.tuning import ChangeAnswer, HostTuned, SetAnswer, Standing
 from wireproof.report.answers import undo
 from wireproof.report.judged_run import JudgedRun
+from wireproof.target import this_machine
+from wireproof.tune.node import JournalPlace, ask_nodes
 from wireproof.tune.standing import standing_of
 from wireproof.verdict.run import judge
-from wireproof.workflow.target import this_machine
-from wireproof.workflow.tune.node import JournalPlace, ask_nodes
 
 
 def tuned(host: str, state: str = "applied", of: str = "confirmed") -> HostTuned:

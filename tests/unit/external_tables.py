@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 from tests.records import osu_rates, osu_times
 
-from wireproof.adapters import read
+from wireproof.logs.readers import read
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series, SeriesPoint, SeriesVerdict
 

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from wireproof.adapters.documents import amount, document_at, member, text
-from wireproof.adapters.page import page_of
+from wireproof.logs.readers.documents import amount, document_at, member, text
+from wireproof.logs.readers.page import page_of
 
 KEY = re.compile(r'"start" ?: ?\{')
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.records import holds
 
-from wireproof.adapters import read
+from wireproof.logs.readers import read
 
 HEAD = "bytes   iters   total       time     MB/sec    usec/xfer   Mxfers/sec\n"
 PING = (

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.records import holds
 
-from wireproof.adapters import read
+from wireproof.logs.readers import read
 
 LOGS = Path(__file__).parents[1] / "golden" / "logs"
 HEAD = "bytes   #sent   #ack     total       time     MB/sec    usec/xfer   Mxfers/sec\n"

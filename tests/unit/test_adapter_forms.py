@@ -13,12 +13,12 @@ from collections.abc import Callable
 import pytest
 from tests.unit.external_tables import codes
 
-from wireproof.adapters import read
-from wireproof.adapters.page import streams
+from wireproof.logs.readers import read
+from wireproof.logs.readers.page import streams
+from wireproof.logs.verdict import judge_log
 from wireproof.model.errors import BadInput, NoResult
 from wireproof.model.series import Series
 from wireproof.physics import claim_from_text
-from wireproof.verdict.external import judge_log
 
 IMB_HEAD = "# Benchmarking PingPong\n# #processes = 2\n"
 ROWS = (("0", "1000", "1.20", "0.00"), ("1", "1000", "1.21", "0.83"), ("2", "1000", "1.25", "1.60"))

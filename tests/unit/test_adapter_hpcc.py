@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import some_of
 
-from wireproof.adapters import read
+from wireproof.logs.readers import read
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from tests.unit.test_adapter_imb_megabytes import NEW, OLD, SIZES, only, rows, run, table
 
-from wireproof.adapters import read
-from wireproof.adapters.imb import parse
-from wireproof.adapters.page import Page, page_of
+from wireproof.logs.readers import read
+from wireproof.logs.readers.imb import parse
+from wireproof.logs.readers.page import Page, page_of
 from wireproof.model.errors import BadInput
 
 LOGS = Path(__file__).parent.parent / "golden" / "logs"

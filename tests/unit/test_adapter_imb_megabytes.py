@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from wireproof.adapters import read
+from wireproof.logs.readers import read
 from wireproof.model.series import Series
 
 SIZES = [0, *(1 << power for power in range(23))]

@@ -8,7 +8,7 @@ import pytest
 from tests.records import holds
 from tests.unit.external_tables import golden, one, rate
 
-from wireproof.adapters import read
+from wireproof.logs.readers import read
 
 HEAD = (
     "Connecting to host 192.0.2.9, port 5201\n[  4] local 192.0.2.8 port 40000 connected to "

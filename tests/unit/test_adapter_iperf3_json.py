@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.unit.external_tables import golden, one, rate
 
-from wireproof.adapters import read
+from wireproof.logs.readers import read
 
 
 @pytest.mark.parametrize(

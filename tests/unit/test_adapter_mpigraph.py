@@ -2,7 +2,7 @@
 
 import pytest
 
-from wireproof.adapters import read
+from wireproof.logs.readers import read
 
 
 def run_of(ranks: int = 3, size: int = 1048576) -> str:

@@ -7,7 +7,7 @@ import json
 import pytest
 from tests.records import holds
 
-from wireproof.adapters import read
+from wireproof.logs.readers import read
 from wireproof.model.errors import BadInput
 
 PLACES = "out-of-place                       in-place          "

@@ -6,9 +6,9 @@ import pytest
 from tests.records import holds
 from tests.unit.external_tables import codes
 
-from wireproof.adapters import read
+from wireproof.logs.readers import read
+from wireproof.logs.verdict import judge_log
 from wireproof.physics import claim_from_text
-from wireproof.verdict.external import judge_log
 
 LOGS = Path(__file__).parents[1] / "golden" / "logs"
 

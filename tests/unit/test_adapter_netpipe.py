@@ -3,9 +3,9 @@
 import pytest
 from tests.unit.external_tables import GOLDEN, codes
 
-from wireproof.adapters import read
+from wireproof.logs.readers import read
+from wireproof.logs.verdict import judge_log
 from wireproof.physics import claim_from_text
-from wireproof.verdict.external import judge_log
 
 TEXT = (GOLDEN / "logs" / "made_netpipe.txt").read_text(encoding="utf-8")
 LINK = claim_from_text("edr")

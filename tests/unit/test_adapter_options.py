@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from wireproof.adapters import adapter, adapter_names
-from wireproof.adapters.registry import given, one_size, refuse_others, server_of
 from wireproof.launch.recipe import recipes_of
+from wireproof.logs.readers import adapter, adapter_names
+from wireproof.logs.readers.registry import given, one_size, refuse_others, server_of
 from wireproof.model.errors import BadInput
 from wireproof.model.series import ToolRequest
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.adapters import read
-from wireproof.adapters.osu import requested_iterations, requested_processes, with_request
-from wireproof.adapters.osu.benchmarks import by_name, by_title
+from wireproof.logs.readers import read
+from wireproof.logs.readers.osu import requested_iterations, requested_processes, with_request
+from wireproof.logs.readers.osu.benchmarks import by_name, by_title
 from wireproof.model.errors import BadInput
 
 LOGS = Path(__file__).parent.parent / "golden" / "logs"

@@ -4,7 +4,7 @@ import pytest
 from tests.records import holds
 from tests.unit.external_tables import LOGS, one
 
-from wireproof.adapters import read
+from wireproof.logs.readers import read
 
 RULE = "-" * 87
 MIB = 1 << 20

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from wireproof.adapters import read
+from wireproof.logs.readers import read
+from wireproof.logs.verdict import judge_log
 from wireproof.model.series import Series
 from wireproof.physics import claim_from_text
-from wireproof.verdict.external import judge_log
 
 LOGS = Path(__file__).parent.parent / "golden" / "logs"
 KINDS = ("softroce", "ib_", "iperf", "qperf", "sockperf")

@@ -5,7 +5,7 @@ import json
 import pytest
 from tests.unit.external_tables import one
 
-from wireproof.adapters import read
+from wireproof.logs.readers import read
 from wireproof.model.series import IN_GPU
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from wireproof.adapters.psm3 import is_help, is_statistics
-from wireproof.adapters.psm3.identify import identities_of, kept, settings_of
-from wireproof.adapters.psm3.statistics import statistics
+from wireproof.logs.psm3 import is_help, is_statistics
+from wireproof.logs.psm3.identify import identities_of, kept, settings_of
+from wireproof.logs.psm3.statistics import statistics
 from wireproof.model.errors import BadInput
 from wireproof.model.psm3 import Statistics
 

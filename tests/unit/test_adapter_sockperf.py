@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.records import holds
 
-from wireproof.adapters import read
+from wireproof.logs.readers import read
 from wireproof.model.series import Series
 
 LOGS = Path(__file__).parent.parent / "golden" / "logs"

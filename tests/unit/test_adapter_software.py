@@ -2,7 +2,7 @@
 
 import pytest
 
-from wireproof.adapters import read
+from wireproof.logs.readers import read
 from wireproof.model.series import software_of
 
 OSU = (

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.adapters import read
+from wireproof.logs.readers import read
 from wireproof.model.errors import BadInput
 
 GOLDEN = Path(__file__).parent.parent / "golden"

@@ -4,10 +4,10 @@ import pytest
 from tests.records import holds
 from tests.unit.external_tables import GOLDEN, codes
 
-from wireproof.adapters import read
+from wireproof.logs.readers import read
+from wireproof.logs.verdict import judge_log
 from wireproof.model.series import IN_GPU
 from wireproof.physics import claim_from_text
-from wireproof.verdict.external import judge_log
 
 TEXT = (GOLDEN / "logs" / "made_ucc_perftest.txt").read_text(encoding="utf-8")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.records import holds
 
-from wireproof.adapters import read
+from wireproof.logs.readers import read
 
 MIB = 1 << 20
 LINE = (

@@ -7,13 +7,13 @@ from tests.changed_runs import set_
 from tests.synthetic import run_of
 from tests.unit.test_verdict_margins import STREAM, TRUE, interval, slower, waiting
 
+from wireproof.measure.session import Session
+from wireproof.measure.session.again import AGAIN_S, FIRST, LEAST_LONGER, LONGER, open_points
 from wireproof.model.finding import Finding
 from wireproof.model.plan import Point, Policy
 from wireproof.model.run import Run
 from wireproof.verdict.run import judge
 from wireproof.verdict.run.quality import settled_by_repeats
-from wireproof.workflow.session import Session
-from wireproof.workflow.session.again import AGAIN_S, FIRST, LEAST_LONGER, LONGER, open_points
 
 
 def wish(run: Run, **more: Any) -> Session:

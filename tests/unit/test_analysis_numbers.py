@@ -7,16 +7,16 @@ import pytest
 from tests.records import pair_result, point_record
 from tests.synthetic import World, run_of
 
-from wireproof.analysis.fit import fit_sizes
-from wireproof.analysis.interval import (
+from wireproof.ledger.measured import block_times, measure, tail, times_per_operation
+from wireproof.model.record import PairResult, PointRecord
+from wireproof.stats import (
     autocorrelation,
     estimate,
     median_draws,
     quantiles,
     two_modes,
 )
-from wireproof.analysis.measured import block_times, measure, tail, times_per_operation
-from wireproof.model.record import PairResult, PointRecord
+from wireproof.stats.fit import fit_sizes
 
 
 def pair_of(batch_ns: list[float], operations: int, **changes: object) -> PairResult:

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 from tests.records import point_record
 
-from wireproof.analysis.changes import counter_delta, trouble_counters
-from wireproof.analysis.crossed import Crossed, crossed_at
-from wireproof.analysis.traffic import ports_of, readers, watch
+from wireproof.ledger.changes import counter_delta, trouble_counters
+from wireproof.ledger.crossed import Crossed, crossed_at
+from wireproof.ledger.traffic import ports_of, readers, watch
 from wireproof.model.record import Host, Idle, Nic, PointRecord, Rdma, WitnessReading
 
 

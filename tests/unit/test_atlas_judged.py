@@ -6,15 +6,15 @@ from tests.unit.external_tables import codes, pingpong, stream, wire_times
 from tests.unit.test_atlas_place import atlas, source
 
 from wireproof.atlas import Atlas
+from wireproof.atlas.job import atlas as published
+from wireproof.logs.verdict import judge_series
 from wireproof.model.finding import Judgement
 from wireproof.physics import claim_from_text
 from wireproof.report.document import Document, Dots, Facts
 from wireproof.report.html.document import strip
 from wireproof.report.ink import Look
 from wireproof.report.text import document_text, dots
-from wireproof.verdict.external import judge_series
 from wireproof.verdict.run import judge
-from wireproof.workflow.atlas import atlas as published
 
 EDR = claim_from_text("edr")
 SIZE = 1 << 22

@@ -8,14 +8,14 @@ from click.testing import CliRunner
 
 import atlas_source
 from wireproof.atlas import Known, link_of
+from wireproof.atlas import job as loading
+from wireproof.atlas.job import atlas, atlas_folder, atlas_view
 from wireproof.cli.judge import atlas as atlas_command
+from wireproof.logs.job import judge
+from wireproof.logs.verdict import judge_series
 from wireproof.model.atlas import TIME_UNITS, Publication
 from wireproof.model.errors import BadInput
 from wireproof.model.series import Series, SeriesPoint
-from wireproof.verdict.external import judge_series
-from wireproof.workflow import atlas as loading
-from wireproof.workflow.atlas import atlas, atlas_folder, atlas_view
-from wireproof.workflow.judge import judge
 
 KNOWN = [one for name in loading._protocols() for one in atlas().series(name)]
 PHYSICAL = {

@@ -32,9 +32,9 @@ from benchmarks.table import as_json, as_text, decisions
 from benchmarks.truth import compare_world, world_of
 
 from wireproof.launch.registry import LaunchCommand
+from wireproof.measure.points import SIZES
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.topology import Fault, Network, Topology
-from wireproof.plan import SIZES
 
 
 def sample(value: float, bounce: float | None = 60.0) -> Sample:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.judge import corpus, memory_of
 
-from wireproof.adapters import read
+from wireproof.logs.readers import read
 
 
 def test_files_of_the_size_asked_for(tmp_path: Path) -> None:

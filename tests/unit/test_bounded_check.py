@@ -6,12 +6,12 @@ import time
 import pytest
 
 from wireproof.cli.console import Console
+from wireproof.measure.session import Session
+from wireproof.measure.session import again as screening
+from wireproof.measure.session.run import left_s
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.plan import Point
-from wireproof.workflow.session import Session
-from wireproof.workflow.session import again as screening
-from wireproof.workflow.session.run import left_s
-from wireproof.workflow.target import Target
+from wireproof.target import Target
 
 WISH = Session(title="a check", points=(), seed=1)
 PLACE = Target(hosts=("a", "b", "c"), start_on=("a", "b", "c"))

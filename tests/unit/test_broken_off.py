@@ -16,15 +16,15 @@ from wireproof.instrument import Outcome
 from wireproof.instrument.ending import Ending
 from wireproof.launch.registry import Allocation
 from wireproof.launch.schedulers import slurm_job
+from wireproof.measure.session.launch import ended_from_outside
+from wireproof.measure.session.merge import merged_run
 from wireproof.model.claim import Claim
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.record import EngineError
 from wireproof.model.run import Ended, Missing, Run
+from wireproof.report.reporter import LoggingReporter
+from wireproof.target import Target
 from wireproof.verdict.run import judge
-from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.session.launch import ended_from_outside
-from wireproof.workflow.session.merge import merged_run
-from wireproof.workflow.target import Target
 
 HOSTS = ("a", "b")
 

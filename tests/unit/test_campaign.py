@@ -11,26 +11,26 @@ from tests.records import PROVENANCE, group_result, made_plan, pair_result, poin
 
 from wireproof.instrument import Outcome
 from wireproof.instrument.ending import Ending
-from wireproof.model.claim import Claim
-from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.plan import Point, Policy
-from wireproof.model.record import EngineError, Host, Nic, PointRecord, WitnessReading
-from wireproof.model.run import Missing, Run, RunDocument
-from wireproof.plan import numbered, sweep
-from wireproof.settings.options import Profile
-from wireproof.verdict.run.plateau import STEADY
-from wireproof.workflow.check import _policy, _sweeps
-from wireproof.workflow.session.campaign import (
+from wireproof.measure.points import numbered, sweep
+from wireproof.measure.session.campaign import (
     Campaign,
     CampaignResult,
     attempt_folder,
     earlier_attempts,
 )
-from wireproof.workflow.session.merge import renumbered, subset_claim, subset_points
-from wireproof.workflow.session.screen_plan import screen_points
-from wireproof.workflow.specification import CheckSpecification
-from wireproof.workflow.target import Target
-from wireproof.workflow.target.availability import is_down
+from wireproof.measure.session.merge import renumbered, subset_claim, subset_points
+from wireproof.measure.session.screen_plan import screen_points
+from wireproof.measure.specification import CheckSpecification
+from wireproof.model.claim import Claim
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.plan import Point, Policy
+from wireproof.model.record import EngineError, Host, Nic, PointRecord, WitnessReading
+from wireproof.model.run import Missing, Run, RunDocument
+from wireproof.options.table import Profile
+from wireproof.target import Target
+from wireproof.target.availability import is_down
+from wireproof.verdict.run.plateau import STEADY
+from wireproof.workflow.check import _policy, _sweeps
 
 HOSTS = ("a", "b", "c", "d")
 

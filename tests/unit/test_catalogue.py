@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.analysis.catalogue import CounterRow, Family, by_driver, by_kind, families, family_of
-from wireproof.analysis.catalogue.read import families_in
+from wireproof.ledger.catalogue import CounterRow, Family, by_driver, by_kind, families, family_of
+from wireproof.ledger.catalogue.read import families_in
 from wireproof.model.errors import BadInput
 from wireproof.model.record import Nic, Rdma
 

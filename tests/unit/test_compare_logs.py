@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from wireproof.archive.compare import compare
+from wireproof.archive.compare_document import comparison_document
 from wireproof.model.errors import BadInput
-from wireproof.report.documents.comparison import comparison_document
+from wireproof.report.reporter import LoggingReporter
 from wireproof.report.text import document_text
-from wireproof.workflow.compare import compare
-from wireproof.workflow.reporter import LoggingReporter
 
 
 def osu(path: Path, benchmark: str, unit: str, rows: dict[int, float], version: str) -> Path:

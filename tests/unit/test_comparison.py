@@ -11,16 +11,16 @@ from tests.conftest import some_of
 from tests.synthetic import lab, run_of
 
 import wireproof
+from wireproof.archive.compare import HEADLINES, compare
+from wireproof.archive.compare_document import comparison_document
+from wireproof.measure.comparison import ComparedResult, Key, _with_ratio, compared, samples_of
+from wireproof.measure.conditions import differing_settings
 from wireproof.model.errors import BadInput
 from wireproof.model.history import Comparison, Ratio, Source
 from wireproof.model.setting import Audit, AuditResult
-from wireproof.report.documents.comparison import comparison_document
+from wireproof.report.reporter import LoggingReporter
 from wireproof.report.text import document_text
-from wireproof.verdict.comparison import ComparedResult, Key, _with_ratio, compared, samples_of
 from wireproof.verdict.run import judge
-from wireproof.workflow.compare import HEADLINES, compare
-from wireproof.workflow.conditions import differing_settings
-from wireproof.workflow.reporter import LoggingReporter
 
 STREAM = Key("stream", "", "robust", "", True, 2, 1 << 20, 64, "bytes_per_s")
 PING = Key("pingpong", "", "robust", "", True, 2, 8, 0, "ns")

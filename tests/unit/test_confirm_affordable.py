@@ -5,9 +5,9 @@ import pytest
 
 from wireproof.locate.samples import Samples
 from wireproof.locate.screen import screen
-from wireproof.plan.schedule import screen_rounds
-from wireproof.workflow.session.screen_plan import confirm_points
-from wireproof.workflow.target import Target
+from wireproof.measure.schedule import screen_rounds
+from wireproof.measure.session.screen_plan import confirm_points
+from wireproof.target import Target
 
 HOSTS = tuple(f"n{number}" for number in range(1, 9))
 

@@ -10,13 +10,13 @@ from tests.unit.test_report_worlds import HOSTILE, four_nodes, hostile
 
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.host import disclosed_items
+from wireproof.audit.job_facts import BY_HAND, with_disclosures
+from wireproof.measure.export import page_of
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import GROUPS, Audit, AuditResult, Disclosed, Disclosure
 from wireproof.report.disclosure import folded
 from wireproof.report.judged_run import JudgedRun
 from wireproof.store.snapshot import write_snapshot
-from wireproof.workflow.export import page_of
-from wireproof.workflow.job_facts import BY_HAND, with_disclosures
 
 CPUINFO = """processor\t: 0
 model name\t: AMD EPYC 7763 64-Core Processor

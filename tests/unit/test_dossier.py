@@ -16,20 +16,20 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.dossiers import dossier_of, refused, resealed, resumed, verified
 
+from wireproof.archive.dossier import unseal
+from wireproof.archive.dossier_document import NOT_SIGNED, verification_document
+from wireproof.archive.gate import gate
 from wireproof.cli.options import ended
+from wireproof.measure.report import report
 from wireproof.model.claim import Criteria
 from wireproof.model.dossier import KNOWN, Agreed, Dossier
 from wireproof.model.errors import BadInput
-from wireproof.report.documents.dossier import NOT_SIGNED, verification_document
+from wireproof.options.resolve import read_criteria
 from wireproof.report.ink import Look
+from wireproof.report.reporter import LoggingReporter
 from wireproof.report.text import document_text
-from wireproof.settings.resolve import read_criteria
 from wireproof.store.manifest import MANIFEST
-from wireproof.workflow.dossier import unseal
-from wireproof.workflow.dossier.signature import refuse_altered
-from wireproof.workflow.gate import gate
-from wireproof.workflow.report import report
-from wireproof.workflow.reporter import LoggingReporter
+from wireproof.store.signature import refuse_altered
 
 AGREED = Agreed(
     criteria=Criteria(min_efficiency=0.95),

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from tests.dossiers import dossier_of, refused, resealed, verified
 
+from wireproof.archive.dossier_document import NOT_SIGNED, verification_document
 from wireproof.model.claim import Criteria
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.report.documents.dossier import NOT_SIGNED, verification_document
+from wireproof.options.resolve import read_criteria
 from wireproof.report.ink import Look
 from wireproof.report.text import document_text
-from wireproof.settings.resolve import read_criteria
+from wireproof.store import signature
 from wireproof.store.manifest import MANIFEST
-from wireproof.workflow.dossier import signature
-from wireproof.workflow.dossier.signature import sign
+from wireproof.store.signature import sign
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,10 @@ import pytest
 from tests.unit.external_tables import codes, pingpong, stream, wire_times
 from tests.unit.test_adapter_nccl import HEAD, TAIL
 
-from wireproof.adapters import read
+from wireproof.logs.readers import read
+from wireproof.logs.verdict import judge_log, judge_series
 from wireproof.model.series import Series, SeriesVerdict
 from wireproof.physics import claim_from_text
-from wireproof.verdict.external import judge_log, judge_series
 
 VMA = " VMA INFO: VMA_VERSION: 9.8.51-1 Release built on Mar 12 2024\n"
 ONLOAD = "oo:sockperf[1234]: Using OpenOnload 201811 Copyright 2006-2018 Solarflare\n"

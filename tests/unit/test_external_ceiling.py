@@ -4,9 +4,9 @@ import msgspec
 import pytest
 from tests.unit.external_tables import codes, pingpong, stream
 
+from wireproof.logs.verdict import judge_series
 from wireproof.model.claim import Criteria
 from wireproof.physics import claim_from_text, link_names
-from wireproof.verdict.external import judge_series
 
 NAMES = [name for name in link_names() if name not in ("shm", "loopback")]
 

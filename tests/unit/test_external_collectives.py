@@ -4,9 +4,9 @@ import msgspec
 from tests.records import imb_rates
 from tests.unit.external_tables import codes, imb, pingpong, stream, wire_times
 
+from wireproof.logs.verdict import judge_series
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.physics import claim_from_text
-from wireproof.verdict.external import judge_series
 
 
 def collective(times_us: dict[int, float], name: str, **changes: object) -> Series:

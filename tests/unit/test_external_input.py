@@ -10,10 +10,10 @@ import msgspec
 import pytest
 from tests.unit.external_tables import codes, imb, pingpong, stream, wire_times
 
+from wireproof.logs.verdict import judge_series
 from wireproof.model.series import SeriesPoint
 from wireproof.physics import claim_from_text
 from wireproof.verdict.catalogue import CATALOGUE
-from wireproof.verdict.external import judge_series
 
 NUMBERS = [math.nan, math.inf, -math.inf, -1.0, 0.0, 1e-300, 1e300, 5e-324, 1.0]
 
@@ -64,10 +64,7 @@ def test_many_rows_of_one_size_are_one_point() -> None:
 
 
 def test_the_judgement_needs_no_numpy_and_the_same_series_gets_the_same_verdict() -> None:
-    code = (
-        "import sys, wireproof.verdict.external, wireproof.physics; sys.exit('numpy' in "
-        "sys.modules)"
-    )
+    code = "import sys, wireproof.logs.verdict, wireproof.physics; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
     series, link = imb("40gbe_intelmpi_imb_p2p_pingpong.csv"), claim_from_text("40gbe")
     assert judge_series(series, link) == judge_series(series, link)

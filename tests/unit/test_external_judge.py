@@ -8,9 +8,9 @@ import msgspec
 import pytest
 from tests.unit.external_tables import GOLDEN, codes, imb, pingpong, stream, wire_times
 
-from wireproof.adapters import read
+from wireproof.logs.readers import read
+from wireproof.logs.verdict import judge_series
 from wireproof.physics import claim_from_text, default_table, override
-from wireproof.verdict.external import judge_series
 
 # --- the documents
 

@@ -6,10 +6,10 @@ import msgspec
 import pytest
 from tests.unit.external_tables import codes, pingpong, stream, wire_times
 
-from wireproof.adapters import read
+from wireproof.logs.readers import read
+from wireproof.logs.verdict import judge_log, judge_series
 from wireproof.model.series import Series, SeriesVerdict
 from wireproof.physics import claim_from_text
-from wireproof.verdict.external import judge_log, judge_series
 
 LINK = claim_from_text("opa100")
 

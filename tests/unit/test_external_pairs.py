@@ -4,10 +4,10 @@ link.
 
 import pytest
 
-from wireproof.adapters import read
+from wireproof.logs.readers import read
+from wireproof.logs.verdict import judge_log, judge_series
 from wireproof.model.series import SeriesVerdict
 from wireproof.physics import claim_from_text
-from wireproof.verdict.external import judge_log, judge_series
 
 LINK = claim_from_text("hdr100")
 USUAL = 11400.0  # MiB/s: 11.95 GB/s

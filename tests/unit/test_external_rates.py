@@ -2,10 +2,10 @@
 
 import pytest
 
-from wireproof.adapters import read
+from wireproof.logs.readers import read
+from wireproof.logs.verdict import judge_log
 from wireproof.model.series import SeriesVerdict
 from wireproof.physics import claim_from_text
-from wireproof.verdict.external import judge_log
 
 
 def mbw_mr(link: str, pairs: int, millions: float, sizes: tuple[int, ...] = (8,)) -> SeriesVerdict:

@@ -13,19 +13,19 @@ from tests.gate_results import NOW, asked, stored
 from tests.records import group_result
 from tests.synthetic import World, lab, run_of
 
+from wireproof.archive import gate as module
 from wireproof.locate.confirm import conclude
+from wireproof.locate.node import joined_nodes, node_verdicts
 from wireproof.locate.samples import samples_of
 from wireproof.locate.screen import screen
+from wireproof.locate.verdict import with_located
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Finding, GroupVerdict, Node, Whole
 from wireproof.model.located import Located
 from wireproof.model.run import Missing, NodeVerdict, Run
 from wireproof.report.gate import DIALECTS
 from wireproof.store.result import read_result, write_result
-from wireproof.verdict.located import with_located
-from wireproof.verdict.node import joined_nodes, node_verdicts
 from wireproof.verdict.run import judge
-from wireproof.workflow import gate as module
 
 
 def nodes_of(world: World) -> dict[str, NodeVerdict]:

@@ -3,12 +3,18 @@
 import pytest
 from tests.records import estimate, group_result, point_record
 
-from wireproof.analysis.measured import filled
 from wireproof.instrument.plan_text import write_plan
+from wireproof.ledger.measured import filled
+from wireproof.measure.points import (
+    congestion,
+    default_sizes,
+    group_sweep,
+    saturation,
+    saturation_ranks,
+)
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import Plan, Point, Transport
 from wireproof.model.record import PointRecord
-from wireproof.plan import congestion, default_sizes, group_sweep, saturation, saturation_ranks
 
 
 def text_of(*points: Point) -> list[str]:

@@ -16,24 +16,8 @@ from tests.cli.verb import document, wireproof
 from tests.dossiers import dossier_of
 
 import wireproof as library
-from wireproof.files.hostile import copy_folder
-from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.finding import Verdict
-from wireproof.model.history import Entry, Number
-from wireproof.model.run import StoredResult
-from wireproof.report.document import Table
-from wireproof.report.documents.history import (
-    age_document,
-    drift_lines,
-    entries_document,
-    regression_lines,
-    trend_document,
-)
-from wireproof.report.text import document_text
-from wireproof.store import history as store
-from wireproof.store.history import RESULTS, add_entry, entries
-from wireproof.store.result import write_result
-from wireproof.workflow.history import (
+from wireproof.archive import logs as adding
+from wireproof.archive.history import (
     ages,
     entry_called,
     found,
@@ -45,9 +29,25 @@ from wireproof.workflow.history import (
     since_good,
     trends,
 )
-from wireproof.workflow.history import logs as adding
-from wireproof.workflow.history.logs import add
-from wireproof.workflow.reporter import LoggingReporter
+from wireproof.archive.history_document import (
+    age_document,
+    drift_lines,
+    entries_document,
+    regression_lines,
+    trend_document,
+)
+from wireproof.archive.logs import add
+from wireproof.files.hostile import copy_folder
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.finding import Verdict
+from wireproof.model.history import Entry, Number
+from wireproof.model.run import StoredResult
+from wireproof.report.document import Table
+from wireproof.report.reporter import LoggingReporter
+from wireproof.report.text import document_text
+from wireproof.store import history as store
+from wireproof.store.history import RESULTS, add_entry, entries
+from wireproof.store.result import write_result
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -7,11 +7,11 @@ import msgspec
 import pytest
 from tests.unit.test_history import entry, noisy
 
+from wireproof.archive.board import MOST_POINTS, Board, grouped
+from wireproof.archive.history import ages, regressions, trends
 from wireproof.model.history import Entry
 from wireproof.model.located import Attachment, Fabric
 from wireproof.store.history import add_entry
-from wireproof.workflow.history import ages, regressions, trends
-from wireproof.workflow.pages.board import MOST_POINTS, Board, grouped
 
 
 def board_of(root: Path, known: list[Entry]) -> Board:

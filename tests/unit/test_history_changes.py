@@ -10,18 +10,7 @@ from tests.changed_runs import each_nic
 from tests.synthetic import World, run_of
 from tests.unit.test_history import entry
 
-from wireproof.analysis.fit import change_points
-from wireproof.model.claim import Criteria
-from wireproof.model.errors import CouldNotMeasure
-from wireproof.model.finding import Judgement, Verdict
-from wireproof.model.history import Entry, Number
-from wireproof.model.setting import Disclosed, Disclosure
-from wireproof.report.documents.history import regression_lines, trend_document
-from wireproof.report.judged_run import JudgedRun
-from wireproof.report.text import document_text
-from wireproof.store.history import add_entry, entries, take_turns
-from wireproof.workflow.conditions import conditions
-from wireproof.workflow.history import (
+from wireproof.archive.history import (
     ages,
     good_before,
     least_proven,
@@ -29,6 +18,17 @@ from wireproof.workflow.history import (
     standing,
     trends,
 )
+from wireproof.archive.history_document import regression_lines, trend_document
+from wireproof.measure.conditions import conditions
+from wireproof.model.claim import Criteria
+from wireproof.model.errors import CouldNotMeasure
+from wireproof.model.finding import Judgement, Verdict
+from wireproof.model.history import Entry, Number
+from wireproof.model.setting import Disclosed, Disclosure
+from wireproof.report.judged_run import JudgedRun
+from wireproof.report.text import document_text
+from wireproof.stats.fit import change_points
+from wireproof.store.history import add_entry, entries, take_turns
 
 
 @pytest.mark.parametrize("make", ["normal", "heavy", "two levels"])

@@ -12,24 +12,23 @@ from tests.made_history import written
 from tests.unit.test_history import entry
 
 import wireproof as library
-from wireproof.cli import main
-from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.report.json.judgement import JudgementDocument
-from wireproof.store.history import add_entry, entries
-from wireproof.workflow import pages
-from wireproof.workflow.gate import gate
-from wireproof.workflow.history import (
+from wireproof.archive import logs, pages
+from wireproof.archive.gate import gate
+from wireproof.archive.history import (
     ages,
     entry_called,
     found,
     least_proven,
-    logs,
     newest_of,
     prunable,
     prune,
     regressions,
     trends,
 )
+from wireproof.cli import main
+from wireproof.logs.json import JudgementDocument
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.store.history import add_entry, entries
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "logs"
 OSU, IMB = GOLDEN / "osu74-bw-tcp1g.out", GOLDEN / "imb2021-p2p-pingpong-tcp1g.out"

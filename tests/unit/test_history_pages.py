@@ -11,13 +11,13 @@ from click.testing import CliRunner
 from tests.made_history import EVIL, fill, written
 from tests.unit.test_history import entry
 
+from wireproof.archive.apart import apart
+from wireproof.archive.board_document import compared_document, file_of, framed
+from wireproof.archive.pages import STATE
 from wireproof.cli.history import command
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.history import Comparison, Difference, Ratio, Side, Source
-from wireproof.report.documents.board import compared_document, file_of, framed
 from wireproof.store.history import add_entry, remove_entries
-from wireproof.workflow.pages import STATE
-from wireproof.workflow.pages.apart import apart
 
 
 @pytest.fixture(scope="module")

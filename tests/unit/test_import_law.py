@@ -66,7 +66,7 @@ def test_python_breach_is_named_with_its_line(
             ),
         ),
         ("__main__.py", "from wireproof.cli import main"),
-        ("launch/start.py", "import os, subprocess\nfrom wireproof.settings import mpi"),
+        ("launch/start.py", "import os, subprocess\nfrom wireproof.options import mpi"),
     ],
 )
 def test_python_that_obeys_is_left_alone(tmp_path: Path, name: str, text: str) -> None:

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import seeds
 
-from wireproof.analysis.interval import above, shift
-from wireproof.model.ladder import LayerName, LayerStep
-from wireproof.verdict.ladder import Rung, decided
-from wireproof.verdict.ladder.steps import Round, enough_rounds, fitted
+from wireproof.experiment.ladder import LayerName, LayerStep
+from wireproof.experiment.ladder.steps import Round, enough_rounds, fitted
+from wireproof.experiment.ladder.verdict import Rung, decided
+from wireproof.stats import above, shift
 
 SIZES = (8, 64, 512, 4096, 16384, 65536, 262144, 1 << 20, 4 << 20)
 NAMES: tuple[LayerName, ...] = ("tcp", "ofi", "mpi", "collective")

@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from wireproof.adapters import read
+from wireproof.experiment.ladder import commanded
+from wireproof.experiment.ladder.commanded import CommandedLayer, application, raw_verbs
+from wireproof.experiment.ladder.steps import Round
+from wireproof.logs.readers import read
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Proof
 from wireproof.model.traffic import Traffic, TrafficVerdict
-from wireproof.settings.knobs import metric_reader
-from wireproof.verdict.ladder.steps import Round
-from wireproof.workflow.benchmark import steps
-from wireproof.workflow.ladder import commanded
-from wireproof.workflow.ladder.commanded import CommandedLayer, application, raw_verbs
-from wireproof.workflow.prove import ProofSpecification, ProvedCommand
-from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.target import Target
+from wireproof.options.knobs import metric_reader
+from wireproof.report.reporter import LoggingReporter
+from wireproof.target import Target
+from wireproof.watch import steps
+from wireproof.watch.prove import ProofSpecification, ProvedCommand
 
 TARGET = Target(hosts=("n1", "n2"), start_on=("n1", "n2"), nics=("ib0", "ib0"))
 OSU = """
@@ -156,9 +156,7 @@ def test_raw_verbs_are_perftests_write_on_the_device(
     fake = Fake(OSU)
     monkeypatch.setattr(commanded, "prove_command", fake)
     local = Target(hosts=("n1", "n2"), start_on=("n1", "n2"), nics=("mlx5_0", "mlx5_0"))
-    monkeypatch.setattr(
-        "wireproof.workflow.benchmark.with_core_and_address", lambda wanted, _: wanted
-    )
+    monkeypatch.setattr("wireproof.watch.benchmark.with_core_and_address", lambda wanted, _: wanted)
     with ExitStack() as stack:
         one = raw_verbs(
             local, ("mlx5_0", "10.0.0.2"), sizes, environment={}, folder=None, stack=stack

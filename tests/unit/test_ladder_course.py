@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
+from wireproof.experiment.ladder import LayerName
+from wireproof.experiment.ladder import job as course
+from wireproof.experiment.ladder.job import LadderSpecification, methods_of, run_ladder
+from wireproof.experiment.ladder.steps import Round
+from wireproof.measure.session import Storage
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.finding import Proof
-from wireproof.model.ladder import LayerName
-from wireproof.settings.options import Options
-from wireproof.settings.resolve import resolve
-from wireproof.verdict.ladder.steps import Round
-from wireproof.workflow import ladder as course
-from wireproof.workflow.ladder import LadderSpecification, methods_of, run_ladder
-from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.session import Storage
-from wireproof.workflow.target import Target
+from wireproof.options.resolve import resolve
+from wireproof.options.table import Options
+from wireproof.report.reporter import LoggingReporter
+from wireproof.target import Target
 
 SIZES = (8, 64, 512, 65536, 262144, 1 << 20)
 TARGET = Target(hosts=("a", "b"), start_on=("a", "b"))

@@ -7,18 +7,18 @@ from typing import Any
 import msgspec
 import pytest
 
+from wireproof.audit.job import catalogue
+from wireproof.experiment.ladder import Ladder, Layer, LayerLine, LayerName, LayerStep, MissingLayer
+from wireproof.experiment.ladder.document import ladder_document
+from wireproof.experiment.ladder.job import ModelStep
+from wireproof.experiment.ladder.launched import sizes_for
+from wireproof.experiment.ladder.verdict import KNOBS, hints_for, judge_ladder
 from wireproof.model.experiment import Interval
-from wireproof.model.ladder import Ladder, Layer, LayerLine, LayerName, LayerStep, MissingLayer
 from wireproof.model.plan import ModelWorld
-from wireproof.report.documents.ladder import ladder_document
+from wireproof.options.knobs import FAMILIES
 from wireproof.report.ink import Look
 from wireproof.report.text import document_text
-from wireproof.settings.knobs import FAMILIES
 from wireproof.verdict.catalogue import CATALOGUE
-from wireproof.verdict.ladder import KNOBS, hints_for, judge_ladder
-from wireproof.workflow.audit import catalogue
-from wireproof.workflow.ladder import ModelStep
-from wireproof.workflow.ladder.launched import sizes_for
 
 GB = 1e9
 

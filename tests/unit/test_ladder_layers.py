@@ -5,13 +5,13 @@ from typing import Any
 import msgspec
 import pytest
 
+from wireproof.experiment.ladder.job import methods_of, rdma_device, where_of
+from wireproof.experiment.ladder.launched import LaunchedLayer
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.plan import Libfabric
 from wireproof.model.record import Host, Nic, Rdma
-from wireproof.settings.resolve import resolve
-from wireproof.workflow.ladder import methods_of, rdma_device, where_of
-from wireproof.workflow.ladder.launched import LaunchedLayer
-from wireproof.workflow.target import Target
+from wireproof.options.resolve import resolve
+from wireproof.target import Target
 
 
 class Measured(LaunchedLayer):

@@ -5,7 +5,8 @@ away.
 import msgspec
 import pytest
 
-from wireproof.analysis.catalogue import (
+from wireproof.instrument.plan_text import write_plan
+from wireproof.ledger.catalogue import (
     AT_ONCE_MS,
     Patience,
     by_driver,
@@ -14,9 +15,8 @@ from wireproof.analysis.catalogue import (
     patience,
     settle_ms,
 )
-from wireproof.analysis.changes import WitnessChanges
-from wireproof.analysis.ledger import HostPorts
-from wireproof.instrument.plan_text import write_plan
+from wireproof.ledger.changes import WitnessChanges
+from wireproof.ledger.ledger import HostPorts
 from wireproof.model.claim import Criteria
 from wireproof.model.plan import Plan, Transport, WitnessPolicy
 from wireproof.model.record import Nic, Rdma, Total, WitnessReading

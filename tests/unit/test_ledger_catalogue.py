@@ -4,9 +4,9 @@ pegs never wraps.
 
 import pytest
 
-from wireproof.analysis.changes import MarkedChanges, WitnessChanges
-from wireproof.analysis.crossed import crossed_at
-from wireproof.analysis.ledger import HostPorts
+from wireproof.ledger.changes import MarkedChanges, WitnessChanges
+from wireproof.ledger.crossed import crossed_at
+from wireproof.ledger.ledger import HostPorts
 from wireproof.model.record import Nic, Rdma, WitnessReading
 from wireproof.model.traffic import CounterMark
 

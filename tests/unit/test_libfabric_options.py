@@ -9,11 +9,11 @@ from wireproof.instrument.plan_text import write_plan
 from wireproof.launch.command import build_command
 from wireproof.launch.engines import EngineChoice, Family, MpiInstall
 from wireproof.launch.registry import LaunchCommand, LaunchRequest
+from wireproof.measure.session import Method, Session
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import Exchange, Libfabric, Transport, TransportKind
-from wireproof.settings.options import Options
-from wireproof.settings.resolve import read_file, resolve
-from wireproof.workflow.session import Method, Session
+from wireproof.options.resolve import read_file, resolve
+from wireproof.options.table import Options
 
 
 def settings(**given: str) -> Options:

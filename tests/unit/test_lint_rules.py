@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from wireproof import catalogue
 from wireproof.lint import check
+from wireproof.lint import job as lint
 from wireproof.lint.check import lint_text
 from wireproof.lint.rules import book, rules
 from wireproof.model.errors import BadInput
 from wireproof.model.site import CatalogueFile, use_site
-from wireproof.workflow import catalogue, lint
 
 LINT = Path(check.__file__).parent
 RULE = """\

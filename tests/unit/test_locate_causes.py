@@ -9,8 +9,8 @@ import msgspec
 import pytest
 from tests.synthetic import World, run_of
 
-from wireproof.analysis.relations import claimed_nic
-from wireproof.analysis.traffic import speed_of
+from wireproof.ledger.relations import claimed_nic
+from wireproof.ledger.traffic import speed_of
 from wireproof.locate.causes import MOST_CAUSES, explain
 from wireproof.locate.causes.properties import fact_requests, properties_of, settings_of
 from wireproof.locate.causes.rules import rules as all_causes

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from tests.synthetic import World, run_of
 
+from wireproof.locate.document import locate_document
 from wireproof.locate.samples import reasons_of, samples_of
 from wireproof.model.claim import HostClaim
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.model.run import Run
-from wireproof.report.documents.located import locate_document
 from wireproof.workflow import locate
 
 

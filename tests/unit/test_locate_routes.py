@@ -14,10 +14,10 @@ from wireproof.locate.routes import blame_paths
 from wireproof.locate.routes.cover import log_tail
 from wireproof.locate.routes.crossing import whole_leaves
 from wireproof.locate.samples import Samples
-from wireproof.locate.topology.nodes import positions, uplinks
 from wireproof.locate.world import World, WorldFault
+from wireproof.measure.schedule import screen_rounds
 from wireproof.model.located import Attachment, Blame, Cable, Fabric
-from wireproof.plan.schedule import screen_rounds
+from wireproof.topology.nodes import positions, uplinks
 
 SMALL = World(nodes=96, leaves=12, uplinks=8)
 LARGE = World(nodes=1024, leaves=64, uplinks=16)

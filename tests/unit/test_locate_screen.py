@@ -14,8 +14,8 @@ from wireproof.locate.screen import screen
 from wireproof.locate.screen.strata import places_of, tiers_of
 from wireproof.locate.significance import LocateCriteria
 from wireproof.locate.world import World, WorldFault
+from wireproof.measure.schedule import screen_rounds
 from wireproof.model.located import Attachment, Cable, Fabric, Metric
-from wireproof.plan.schedule import screen_rounds
 
 
 def rounds(count: int) -> list[list[tuple[int, int]]]:

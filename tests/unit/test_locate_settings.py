@@ -10,18 +10,18 @@ import pytest
 from tests.rendered import answered, text_of
 from tests.unit.test_locate_causes import RUN, blame, located
 
+from wireproof.audit.job import settings_by_id
 from wireproof.locate.causes import MOST_CAUSES
 from wireproof.locate.causes.rules import rules as every_cause
+from wireproof.locate.verdict import with_located
+from wireproof.measure.conditions import joined
+from wireproof.measure.export import page_of
 from wireproof.model.claim import HostClaim
 from wireproof.model.finding import Judgement, Node, Port
 from wireproof.model.located import Blame, Cause, Located
 from wireproof.model.run import Run
 from wireproof.model.setting import Audit, AuditResult, Status
 from wireproof.report.judged_run import JudgedRun
-from wireproof.verdict.located import with_located
-from wireproof.workflow.audit import settings_by_id
-from wireproof.workflow.conditions import joined
-from wireproof.workflow.export import page_of
 
 HOSTS = [f"n{number}" for number in range(1, 7)]
 SETTINGS = settings_by_id()

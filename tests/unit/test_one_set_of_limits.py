@@ -12,6 +12,7 @@ from tests.changed_runs import each_pair, set_, slower
 from tests.synthetic import World, lab, run_of
 from tests.unit.external_tables import codes, pingpong, stream, wire_times
 
+from wireproof.logs.verdict import judge_log, judge_series
 from wireproof.model.finding import Judgement
 from wireproof.model.record import Sentinel
 from wireproof.model.run import Run
@@ -27,7 +28,6 @@ from wireproof.physics import (
 from wireproof.physics.bounds import bounds_of, spared_ns
 from wireproof.physics.framing import path_mtu, roce_path_mtu
 from wireproof.physics.limits import floor_constant, pcie_choices, pcie_goodput
-from wireproof.verdict.external import judge_log, judge_series
 from wireproof.verdict.run import judge
 
 SIZES = (8, 65536, 1 << 20, 4 << 20)

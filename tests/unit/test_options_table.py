@@ -12,7 +12,7 @@ from tests.processes import ran
 
 import wireproof
 from wireproof.cli.subcommands import root, subcommands
-from wireproof.settings.options import ROWS
+from wireproof.options.table import ROWS
 
 ROW = '    colour: str = row("target", "NAME", "colour of the cable", "grey", parse=plain)'
 NEW = f"{ROW}\n    link: str"
@@ -22,7 +22,7 @@ import sys
 sys.meta_path[:] = [one for one in sys.meta_path if "editable" not in type(one).__module__]
 import click, pathlib, wireproof
 from wireproof.cli.subcommands import root
-from wireproof.settings.resolve import read_file, resolve
+from wireproof.options.resolve import read_file, resolve
 from wireproof.workflow.api import check as call
 
 check = click.Context(root().command.get_command(root(), "check"), info_name="check")

@@ -10,12 +10,12 @@ from wireproof.cli.console import Console
 from wireproof.launch.registry import Allocation
 from wireproof.launch.schedulers import slurm_job
 from wireproof.launch.schedulers.slurm_job import JobRequest, JobState
+from wireproof.measure import specification as job
 from wireproof.model.errors import BadInput
-from wireproof.settings.options import Options
-from wireproof.workflow import specification as job
-from wireproof.workflow.target import Target
-from wireproof.workflow.target.availability import Availability
-from wireproof.workflow.target.resolve import fabric_for
+from wireproof.options.table import Options
+from wireproof.target import Target
+from wireproof.target.availability import Availability
+from wireproof.target.resolve import fabric_for
 
 
 def pending(waited_s: float, reason: str = "Resources") -> JobState:

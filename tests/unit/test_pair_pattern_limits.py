@@ -10,7 +10,7 @@ from tests.changed_runs import SMALL, codes, set_, slower
 from tests.synthetic import World, lab, run_of
 from tests.unit.test_analysis_numbers import pair_of, point_of
 
-from wireproof.analysis.measured import measure
+from wireproof.ledger.measured import measure
 from wireproof.model.pattern import (
     FORMS,
     Form,

@@ -187,7 +187,7 @@ def test_a_pair_without_a_number_never_passes(tmp_path: Path) -> None:
 
 
 def test_a_pair_that_is_faster_than_its_nodes_is_not_far_below_them(tmp_path: Path) -> None:
-    from wireproof.report.documents.located import locate_document
+    from wireproof.locate.document import locate_document
     from wireproof.report.text import document_text
 
     path = tmp_path / "p.csv"

@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 from tests.zoo.pfc_adapters import ADAPTERS, LOSSLESS, Happened
 from tests.zoo.pfc_worlds import PAUSED, SITUATIONS, SLOW, World, record_of
 
-from wireproof.analysis.pfc import by_counters, by_driver, pausing, ports_of
 from wireproof.model.errors import BadInput
-from wireproof.model.pfc import Count, PfcLoad, PfcReport
 from wireproof.model.record import Nic, Rdma
+from wireproof.options.hosts import parse_hosts
+from wireproof.pfc import Count, PfcLoad, PfcReport
+from wireproof.pfc.counters import by_counters, by_driver, pausing, ports_of
+from wireproof.pfc.document import pfc_document
+from wireproof.pfc.host_files import counters_of, settings_of, split
+from wireproof.pfc.job import judged
+from wireproof.pfc.live import check_incast, incast_points
+from wireproof.pfc.pauses import slow_receivers
 from wireproof.report.document import Findings
-from wireproof.report.documents.pfc import pfc_document
-from wireproof.settings.hosts import parse_hosts
-from wireproof.verdict.pfc.pauses import slow_receivers
-from wireproof.workflow.pfc import judged
-from wireproof.workflow.pfc.host_files import counters_of, settings_of, split
-from wireproof.workflow.pfc.live import check_incast, incast_points
 
 BY_KEY = {one.key: one for one in ADAPTERS}
 

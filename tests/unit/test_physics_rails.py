@@ -7,13 +7,13 @@ from tests.changed_runs import each_nic
 from tests.synthetic import World, run_of
 from tests.unit.external_tables import codes, stream
 
+from wireproof.logs.verdict import judge_series
 from wireproof.model.record import Rdma
+from wireproof.options.resolve import resolve
 from wireproof.physics import PhysicsError, carried_by, claim_from_text
 from wireproof.physics.bounds import bounds_of
-from wireproof.settings.resolve import resolve
-from wireproof.verdict.external import judge_series
+from wireproof.target.resolve import claimed_link
 from wireproof.verdict.run import judge
-from wireproof.workflow.target.resolve import claimed_link
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from wireproof.analysis.crossed import at_rails, crossed_at, everywhere, others_than
-from wireproof.analysis.places import inner, one_place
-from wireproof.analysis.relations import ledger_with_rails, port_called, stacks
+from wireproof.ledger.crossed import at_rails, crossed_at, everywhere, others_than
+from wireproof.ledger.places import inner, one_place
+from wireproof.ledger.relations import ledger_with_rails, port_called, stacks
 from wireproof.model.record import AdapterIdentity, Nic, Rdma
 from wireproof.model.traffic import Ledger, LedgerEntry, PortLedger
 

@@ -4,8 +4,8 @@ from itertools import combinations
 
 import pytest
 
-from wireproof.plan import SIZES, numbered, sweep
-from wireproof.plan.schedule import screen_rounds
+from wireproof.measure.points import SIZES, numbered, sweep
+from wireproof.measure.schedule import screen_rounds
 
 
 def rounds(count: int) -> list[list[tuple[int, int]]]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wireproof.model.errors import BadInput
-from wireproof.model.planning import Bounds, Footprint
+from wireproof.plan import Bounds, Footprint
 from wireproof.plan.footprint import PlannedJob, QpLimit, limit_of_attributes
 from wireproof.plan.footprint import footprint as computed
 from wireproof.plan.footprint.modes import MODES

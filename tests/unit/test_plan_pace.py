@@ -2,9 +2,17 @@
 
 import pytest
 
+from wireproof.measure.points import (
+    SIZES,
+    affordable,
+    formula_messages,
+    paced,
+    provable,
+    sweep,
+    with_time,
+)
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import Formula, Point, Policy
-from wireproof.plan import SIZES, affordable, formula_messages, paced, provable, sweep, with_time
 
 MBIT = 1e6
 PAIR = [(0, 1)]

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wireproof.model.errors import BadInput
-from wireproof.model.planning import Bounds, Pfc
-from wireproof.plan.pfc import SPEEDS, in_cells
-from wireproof.workflow.plan import plan_pfc as pfc
+from wireproof.plan import Bounds, Pfc
+from wireproof.plan.headroom import SPEEDS, in_cells
+from wireproof.plan.job import plan_pfc as pfc
 
 SPEED = st.sampled_from(sorted(SPEEDS))
 MTU = st.integers(68, 10_000)

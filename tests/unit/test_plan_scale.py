@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wireproof.model.errors import BadInput
-from wireproof.model.planning import Scale
+from wireproof.plan import Scale
+from wireproof.plan.document import scale_chart, scale_csv, scale_document
+from wireproof.plan.job import machine_options, plan_scale, scales_of
 from wireproof.plan.scale import alltoall, natural, random_ring, ring_time
 from wireproof.plan.scale.network import (
     SHORT_BYTES,
@@ -20,11 +22,9 @@ from wireproof.plan.scale.network import (
     barrier,
     serve,
 )
-from wireproof.report.documents.plan import scale_chart, scale_csv, scale_document
 from wireproof.report.figure.file import standalone
 from wireproof.report.ink import Look
 from wireproof.report.text import document_text
-from wireproof.workflow.plan import machine_options, plan_scale, scales_of
 
 START, BYTE, OVERHEAD, GAP = 1500.0, 0.08, 200.0, 50.0
 MACHINE = MachineCosts(start_ns=START, byte_ns=BYTE, overhead_ns=OVERHEAD, gap_ns=GAP, hop_ns=150.0)

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from wireproof.plan.schedule import (
+from wireproof.measure.schedule import (
     MOST_SUSPECTS,
     confirm_rounds,
     screen_round_count,

@@ -6,12 +6,12 @@ import pytest
 from wireproof.locate.screen import screen
 from wireproof.locate.significance import LocateCriteria, found_with, least_found_by, rounds_for
 from wireproof.locate.world import World, WorldFault
+from wireproof.measure.schedule import screen_rounds
 from wireproof.model.errors import BadInput
-from wireproof.model.planning import Validation
-from wireproof.plan.schedule import screen_rounds
-from wireproof.report.documents.plan import validation_document
+from wireproof.plan import Validation
+from wireproof.plan.document import validation_document
+from wireproof.plan.job import plan_validate
 from wireproof.report.text import document_text
-from wireproof.workflow.plan import plan_validate
 
 CRITERIA = LocateCriteria()
 

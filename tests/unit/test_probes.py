@@ -8,10 +8,10 @@ from types import SimpleNamespace
 import pytest
 from tests.records import made_plan
 
+from wireproof.audit.job_facts import QUICK
 from wireproof.instrument.plan_text import write_plan
 from wireproof.workflow import doctor
 from wireproof.workflow.doctor import look, namespaces_argv
-from wireproof.workflow.job_facts import QUICK
 
 
 def test_the_files_of_every_measurement_survive_the_plans_text() -> None:

@@ -5,8 +5,8 @@ evidence.
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from wireproof.analysis.traffic import host_traffic
 from wireproof.instrument.watch import Follower
+from wireproof.ledger.traffic import host_traffic
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.record import Nic, Rdma
 from wireproof.model.series import Series, SeriesPoint
@@ -19,11 +19,11 @@ from wireproof.model.traffic import (
     Watched,
     WatchStart,
 )
-from wireproof.report.documents.proof import proof_document, watched_document
 from wireproof.report.json import json_text
 from wireproof.report.text import document_text
-from wireproof.verdict.external.watched import judge_traffic
-from wireproof.workflow.prove.hosts import entered_node, hosts_of_command
+from wireproof.watch.document import proof_document, watched_document
+from wireproof.watch.hosts import entered_node, hosts_of_command
+from wireproof.watch.verdict import judge_traffic
 
 HELLO = b'{"frame":"watch","schema":1,"hostname":"n1","interval_ms":100,"nics":[{"name":"eth0"}]}\n'
 FULL = HELLO + b"".join(

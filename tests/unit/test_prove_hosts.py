@@ -7,7 +7,7 @@ from tests.unit.test_prove_verdict import LINK, codes, host, pair, port, stream,
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.traffic import HostTraffic, Traffic
-from wireproof.verdict.external.watched import judge_traffic
+from wireproof.watch.verdict import judge_traffic
 
 SIZES = (65536, 1 << 20)
 COUNT = 20

@@ -31,7 +31,7 @@ from wireproof.model.traffic import (
     Traffic,
     TrafficVerdict,
 )
-from wireproof.verdict.external.watched import judge_traffic
+from wireproof.watch.verdict import judge_traffic
 
 
 def pingpong(*rows: tuple[int, float], iterations: int | None = None) -> Series:

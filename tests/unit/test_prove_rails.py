@@ -5,7 +5,7 @@ from tests.unit.test_prove_verdict import MB, claim, codes, host, port, stream, 
 
 from wireproof.model.traffic import Traffic, TrafficVerdict
 from wireproof.physics.rails import claim_of_rails
-from wireproof.verdict.external.watched import judge_traffic
+from wireproof.watch.verdict import judge_traffic
 
 BOTH = "hsn0,hsn1"
 QUIET = way(1000, 0)

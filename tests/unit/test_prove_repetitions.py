@@ -7,10 +7,10 @@ import pytest
 from tests.records import osu_rates
 from tests.unit.test_prove_verdict import MB, claim, codes, pair, stream
 
-from wireproof.analysis.traffic_printed import printed
+from wireproof.ledger.traffic_printed import printed
 from wireproof.model.quantity import volume
 from wireproof.model.series import Series, SeriesPoint
-from wireproof.verdict.external.watched import judge_traffic
+from wireproof.watch.verdict import judge_traffic
 
 
 def osu(*sizes: int, rate: float = 117e6) -> Series:

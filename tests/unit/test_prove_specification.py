@@ -8,12 +8,12 @@ import pytest
 
 from wireproof.files.streams import descriptor
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.settings.resolve import resolve
-from wireproof.workflow.prove import Companion, ProofOptions, ProofSpecification, specification
-from wireproof.workflow.prove import watch as watching
-from wireproof.workflow.prove.watch import allow_files
-from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.target import Target, this_machine
+from wireproof.options.resolve import resolve
+from wireproof.report.reporter import LoggingReporter
+from wireproof.target import Target, this_machine
+from wireproof.watch import command as watching
+from wireproof.watch.command import allow_files
+from wireproof.watch.prove import Companion, ProofOptions, ProofSpecification, specification
 
 
 def specified(*argv: str, hosts: str = "", **options: object) -> ProofSpecification:

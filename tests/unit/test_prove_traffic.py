@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from wireproof.analysis.traffic import host_traffic, not_watched, speed_of
+from wireproof.ledger.traffic import host_traffic, not_watched, speed_of
 from wireproof.model.record import Nic, Rdma
 from wireproof.model.traffic import CounterMark, HostTraffic, PortTraffic, Watched, WatchStart
 

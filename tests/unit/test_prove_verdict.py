@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from tests.records import imb_rates, osu_rates
 
-from wireproof.analysis.traffic_printed import printed, row_bytes
+from wireproof.ledger.traffic_printed import printed, row_bytes
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
 from wireproof.model.quantity import goodput
 from wireproof.model.record import Nic, Rdma
@@ -24,7 +24,7 @@ from wireproof.model.traffic import (
     Traffic,
     TrafficVerdict,
 )
-from wireproof.verdict.external.watched import judge_traffic
+from wireproof.watch.verdict import judge_traffic
 
 MB = 1_000_000
 LINK = LinkClaim(kind="1gbe", protocol="tcp", rate_bits_per_s=1e9, mtu=1500)

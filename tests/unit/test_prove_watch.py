@@ -8,9 +8,9 @@ import json
 
 import pytest
 
-from wireproof.analysis.catalogue import families
 from wireproof.instrument.watch import Follower, watch_argv
 from wireproof.launch.engines import find_engine
+from wireproof.ledger.catalogue import families
 
 HELLO = b'{"frame":"watch","schema":1,"hostname":"n1","interval_ms":100,"nics":[{"name":"eth0"}]}\n'
 MS = 1_000_000

@@ -15,15 +15,15 @@ from wireproof.model.traffic import (
     Traffic,
     TrafficVerdict,
 )
-from wireproof.report.documents.proof import proof_document, watched_document
 from wireproof.report.ink import Look
 from wireproof.report.json import json_text
 from wireproof.report.text import document_text
-from wireproof.verdict.external.watched.beside import troubles
-from wireproof.verdict.external.watched.carried import reason
-from wireproof.workflow.prove import size_of, usual_results, written
-from wireproof.workflow.prove.hosts import entered_node, hosts_of_allocation, hosts_of_command
-from wireproof.workflow.target import Target, launcher_environment, reach
+from wireproof.target import Target, launcher_environment, reach
+from wireproof.watch.document import proof_document, watched_document
+from wireproof.watch.hosts import entered_node, hosts_of_allocation, hosts_of_command
+from wireproof.watch.prove import size_of, usual_results, written
+from wireproof.watch.verdict.beside import troubles
+from wireproof.watch.verdict.carried import reason
 
 
 def no_file(_path: str) -> str:

@@ -7,13 +7,13 @@ import pytest
 from tests.synthetic import World, run_of
 from tests.unit.test_verdict_psm3 import pair, process, real
 
+from wireproof.logs.psm3.job import with_statistics
+from wireproof.measure.result import stored_result
 from wireproof.model.frames import unsound
 from wireproof.model.psm3 import Statistics
 from wireproof.model.run import StoredResult
 from wireproof.report.judged_run import JudgedRun
 from wireproof.verdict.run import judge
-from wireproof.workflow.judge_statistics import with_statistics
-from wireproof.workflow.result import stored_result
 
 
 def section() -> JudgedRun:

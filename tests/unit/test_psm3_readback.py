@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from wireproof.adapters.psm3.identify import SETTINGS, readback
+from wireproof.logs.psm3.identify import SETTINGS, readback
 from wireproof.model.psm3 import NOT_SAID
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "psm3"

@@ -3,10 +3,10 @@
 import pytest
 from tests.unit.test_verdict_psm3 import codes, pair
 
+from wireproof.logs.psm3.verdict import judge_statistics
 from wireproof.model.psm3 import JudgedStatistics
 from wireproof.model.record import Nic, Rdma
 from wireproof.model.traffic import HostTraffic, Ledger, LedgerEntry, PortLedger, Traffic
-from wireproof.verdict.psm3 import judge_statistics
 
 PAYLOAD = 200_000_000.0
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from wireproof.experiment.rails_document import gain_document
+from wireproof.experiment.rails_verdict import gain_of, goodput_of, judge_gain
 from wireproof.model.experiment import GainRow, Interval, RailGain, RailNumber
-from wireproof.report.documents.rails import gain_document
 from wireproof.report.ink import Look
 from wireproof.report.text import document_text
-from wireproof.verdict.rail_gain import gain_of, goodput_of, judge_gain
 
 SIZE = 1 << 20
 LINE = 117.7e6

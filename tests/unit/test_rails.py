@@ -12,21 +12,21 @@ from tests.zoo.frames import run_of
 from tests.zoo.scene import Move, Scene, rail_of, timeline
 from tests.zoo.scene import Point as ScenePoint
 
+from wireproof.experiment.rails import measure_gain
 from wireproof.locate.causes import machines_of, ranks_of
+from wireproof.locate.verdict import with_rail_notes
+from wireproof.measure.session import Method, Storage
+from wireproof.measure.specification import MeasureSpecification
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Finding, Judgement, Port, RailShare, Route
 from wireproof.model.frames import unsound
+from wireproof.options.hosts import check_nics
 from wireproof.physics.bounds import bounds_of
 from wireproof.physics.limits import limits
 from wireproof.physics.rails import claim_of_rails, one_rail
-from wireproof.settings.hosts import check_nics
-from wireproof.verdict.located import with_rail_notes
+from wireproof.report.reporter import LoggingReporter
 from wireproof.verdict.run.striping import Stripe, rail_issues
-from wireproof.workflow.rails import measure_gain
-from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.session import Method, Storage
-from wireproof.workflow.specification import MeasureSpecification
 
 
 def attainable(link: LinkClaim) -> float:

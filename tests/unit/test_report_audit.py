@@ -3,11 +3,11 @@
 import msgspec
 import pytest
 
+from wireproof.audit.document import FORMS, audit_document, settings_table, worst_part
 from wireproof.audit.facts import UNKEPT
 from wireproof.audit.pci import _UNREAD
 from wireproof.model.setting import Audit, AuditResult, SettingEffect, Status
 from wireproof.report.document import Findings, Item, Part, Section
-from wireproof.report.documents.audit import FORMS, audit_document, settings_table, worst_part
 from wireproof.report.failing import carrier_of, effect_text, failing, unread
 
 

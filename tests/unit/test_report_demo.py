@@ -1,6 +1,6 @@
 """The last lines of the demo."""
 
-from wireproof.report.documents.run import demo_document
+from wireproof.measure.document import demo_document
 from wireproof.report.ink import Look
 from wireproof.report.text import document_text
 

@@ -15,15 +15,15 @@ from tests.unit.test_report_groups import section as grouped
 from tests.unit.test_report_located_page import many
 from tests.unit.test_report_worlds import HOSTILE, empty, four_nodes, hostile, off_wire, rejudged
 
+from wireproof.measure import export
 from wireproof.model.claim import Limits
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Finding
 from wireproof.report.figure import decades, plain, sizes
 from wireproof.report.figure.file import charts, figures
 from wireproof.report.figure.heat import pair_figures
+from wireproof.report.reporter import LoggingReporter
 from wireproof.report.rows import tables
-from wireproof.workflow import export
-from wireproof.workflow.reporter import LoggingReporter
 
 SVG = "{http://www.w3.org/2000/svg}"
 

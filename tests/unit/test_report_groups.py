@@ -14,6 +14,7 @@ from tests.rendered import tables_of, text_of
 from tests.unit.test_report_html import Reader
 from tests.unit.test_report_worlds import HOSTILE, four_nodes, rejudged
 
+from wireproof.measure.export import page_of
 from wireproof.model.claim import HostClaim
 from wireproof.model.finding import GroupVerdict
 from wireproof.model.record import GroupResult, Overlap, PointRecord, Quantiles
@@ -21,7 +22,6 @@ from wireproof.report.ink import Look
 from wireproof.report.json import json_text, result
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.rows import group_tables
-from wireproof.workflow.export import page_of
 
 set_ = msgspec.structs.replace
 

@@ -15,6 +15,7 @@ import pytest
 from tests.rendered import page_of
 from tests.unit.test_report_worlds import HOSTILE, empty, four_nodes, hostile, off_wire
 
+from wireproof.measure.export import exported
 from wireproof.model.claim import Limits
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.run import Missing
@@ -22,8 +23,7 @@ from wireproof.report.document import Document, Text
 from wireproof.report.figure.drawing import shade
 from wireproof.report.html.document import document_page
 from wireproof.report.judged_run import JudgedRun
-from wireproof.workflow.export import exported
-from wireproof.workflow.reporter import LoggingReporter
+from wireproof.report.reporter import LoggingReporter
 
 
 class Reader(HTMLParser):

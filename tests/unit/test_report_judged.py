@@ -6,19 +6,19 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from wireproof.adapters import read
-from wireproof.physics import claim_from_text
-from wireproof.report.documents.judgement import (
+from wireproof.logs import json as judgement
+from wireproof.logs.document import (
     brief_part,
     judgement_document,
     series_section,
     totals,
 )
+from wireproof.logs.readers import read
+from wireproof.logs.verdict import judge_series
+from wireproof.physics import claim_from_text
 from wireproof.report.html.document import document_page
 from wireproof.report.ink import Look
-from wireproof.report.json import judgement
 from wireproof.report.text import part_text
-from wireproof.verdict.external import judge_series
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 SCHEMA_FILE = Path(judgement.__file__).with_name("judgement.schema.json")
@@ -36,10 +36,7 @@ def _text(judged: judgement.JudgedSeries, look: Look) -> str:
 
 def test_the_schema_on_disk_is_current() -> None:
     again = json.dumps(judgement.json_schema(), indent=2, sort_keys=True) + "\n"
-    command = (
-        "run: python -m wireproof.report.json.judgement > "
-        "src/wireproof/report/json/judgement.schema.json"
-    )
+    command = "run: python -m wireproof.logs.json > src/wireproof/logs/json.schema.json"
     assert SCHEMA_FILE.read_text() == again, command
 
 

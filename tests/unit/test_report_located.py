@@ -11,11 +11,11 @@ import pytest
 from tests.rendered import answered, text_of
 from tests.unit.test_report_worlds import HOSTILE, four_nodes
 
+from wireproof.locate.verdict import with_located
 from wireproof.model.located import Blame, Cause, Contention, Located, Tier
 from wireproof.report.ink import Look
 from wireproof.report.json import json_text, result
 from wireproof.report.judged_run import JudgedRun
-from wireproof.verdict.located import with_located
 
 
 def blame(**changes: Any) -> Blame:

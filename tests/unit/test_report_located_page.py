@@ -12,12 +12,12 @@ from tests.unit.test_report_html import Reader
 from tests.unit.test_report_located import blame, located, section
 from tests.unit.test_report_worlds import HOSTILE, four_nodes
 
+from wireproof.measure.export import page_of
 from wireproof.model.located import Attachment, Contention, Fabric, Located, Tier
 from wireproof.report.figure.heat import GROUPS_WITHOUT_FABRIC, leaf_map
 from wireproof.report.figure.strip import MOST_COLUMNS, strip_of
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.rows import tables
-from wireproof.workflow.export import page_of
 
 set_ = msgspec.structs.replace
 

@@ -11,11 +11,11 @@ import pytest
 from tests.unit.test_report_located_page import many
 from tests.unit.test_report_worlds import HOSTILE, four_nodes, rejudged
 
+from wireproof.measure.export import page_of
 from wireproof.report.figure import Ink
 from wireproof.report.figure.pairs import MOST_HOSTS, pair_map
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.rows import tables
-from wireproof.workflow.export import page_of
 
 
 def _map(section: JudgedRun) -> Ink | None:

@@ -2,9 +2,9 @@
 
 from tests.unit.test_study_conclude import OBEYED, runs, study
 
-from wireproof.model.study import Probe
+from wireproof.experiment.study import Probe
+from wireproof.experiment.study.document import study_document
 from wireproof.report.document import Document, Findings, Section, Span, Table
-from wireproof.report.documents.study import study_document
 
 
 def sections(document: Document) -> list[Section]:

@@ -16,9 +16,9 @@ from tests.unit.test_report_worlds import empty, four_nodes, hostile, off_wire, 
 
 from wireproof.model.finding import Finding, Judgement, Verdict, worst
 from wireproof.report.answers import answers
-from wireproof.report.documents.results import result_table
 from wireproof.report.ink import Look, cell_length
 from wireproof.report.judged_run import JudgedRun, headline, ranked, short_headline
+from wireproof.report.results import result_table
 from wireproof.report.rows import tables
 
 WORLDS = [four_nodes(), four_nodes(8), four_nodes(4, slow=None), off_wire(), empty(), hostile()]
@@ -93,7 +93,7 @@ def test_a_run_that_is_partly_on_the_wire_says_how_far() -> None:
 
 def test_heavy_libraries_stay_out_until_something_is_drawn() -> None:
     code = (
-        "import sys, wireproof.report.html.document, wireproof.report.documents.run, "
+        "import sys, wireproof.report.html.document, wireproof.measure.document, "
         "wireproof.report.progress, wireproof.report.json.result;"
         "print(*sorted({'duckdb', 'jinja2', 'numpy', 'ClusterShell'} & set(sys.modules)))"
     )

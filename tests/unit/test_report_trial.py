@@ -12,7 +12,7 @@ from wireproof.model.experiment import (
     ValueEffect,
 )
 from wireproof.report.document import Document, Row, Table, Text
-from wireproof.report.documents.tune import trial_document
+from wireproof.tune.document import trial_document
 
 
 def trial(reason: str = "decided", **guard: object) -> TryResult:

@@ -21,10 +21,10 @@ from wireproof.launch.engines import Family, MpiInstall
 from wireproof.launch.mpi.identify import read_needed
 from wireproof.launch.recipe import DRIVER_STEPS, find_recipe, hpcc_input, recipes_of
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.workflow.benchmark import steps
-from wireproof.workflow.benchmark.specification import BenchmarkSpecification
-from wireproof.workflow.benchmark.steps import PreparedSteps, prepare_steps
-from wireproof.workflow.target import Target, this_machine
+from wireproof.target import Target, this_machine
+from wireproof.watch import steps
+from wireproof.watch.specification import BenchmarkSpecification
+from wireproof.watch.steps import PreparedSteps, prepare_steps
 
 TWO = ("n1", "n2")
 

@@ -8,18 +8,18 @@ import pytest
 from tests.records import osu_rates
 
 from wireproof.launch.recipe import find_recipe
+from wireproof.logs.json import JudgedSeries, joined
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import Verdict
 from wireproof.model.series import Reason, SeriesPoint, SeriesVerdict
 from wireproof.model.traffic import TrafficVerdict
 from wireproof.physics import claim_from_text
-from wireproof.report.json.judgement import JudgedSeries, joined
-from wireproof.workflow import benchmark
-from wireproof.workflow.benchmark import main_argv, overall, with_core_and_address, without_claim
-from wireproof.workflow.benchmark.specification import BenchmarkSpecification
-from wireproof.workflow.benchmark.steps import prepare_steps, step_of
-from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.target import Target, this_machine
+from wireproof.report.reporter import LoggingReporter
+from wireproof.target import Target, this_machine
+from wireproof.watch import benchmark
+from wireproof.watch.benchmark import main_argv, overall, with_core_and_address, without_claim
+from wireproof.watch.specification import BenchmarkSpecification
+from wireproof.watch.steps import prepare_steps, step_of
 
 
 def judged(verdict: Verdict, *codes: str) -> JudgedSeries:

@@ -8,19 +8,19 @@ import pytest
 from click.testing import CliRunner
 from tests.unit.test_compare_logs import osu
 
+from wireproof.archive import compare as module
+from wireproof.archive.compare import scaling
+from wireproof.archive.compare_document import scaling_document
 from wireproof.cli.report import compare as command
+from wireproof.measure.comparison import Key
 from wireproof.model.errors import BadInput
 from wireproof.model.history import Number
+from wireproof.options.sizes import parse_counts
 from wireproof.report.document import Table
-from wireproof.report.documents.comparison import scaling_document
 from wireproof.report.figure.file import standalone
 from wireproof.report.figure.series import scaling_chart
+from wireproof.report.reporter import LoggingReporter
 from wireproof.report.text import document_text
-from wireproof.settings.sizes import parse_counts
-from wireproof.verdict.comparison import Key
-from wireproof.workflow import compare as module
-from wireproof.workflow.compare import scaling
-from wireproof.workflow.reporter import LoggingReporter
 
 
 def logs(folder: Path, times: dict[int, float]) -> tuple[Path, ...]:

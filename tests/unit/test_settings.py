@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wireproof.model.errors import BadInput
-from wireproof.settings.hosts import check_nic, parse_hosts
-from wireproof.settings.resolve import SETTINGS, read_file, resolve
-from wireproof.settings.sizes import (
+from wireproof.options.hosts import check_nic, parse_hosts
+from wireproof.options.resolve import SETTINGS, read_file, resolve
+from wireproof.options.sizes import (
     LARGEST,
     format_size,
     parse_bytes,

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wireproof.model.errors import BadInput
-from wireproof.settings import hosts
-from wireproof.settings.hosts import parse_hosts
+from wireproof.options import hosts
+from wireproof.options.hosts import parse_hosts
 
 GROUPS = """\
 rack1: n[1-4]

@@ -4,8 +4,8 @@ stopped, and their silence proves nothing. One that moved at all is alive.
 
 import pytest
 
-from wireproof.analysis.changes import MarkedChanges, WitnessChanges
-from wireproof.analysis.ledger import HostPorts
+from wireproof.ledger.changes import MarkedChanges, WitnessChanges
+from wireproof.ledger.ledger import HostPorts
 from wireproof.model.claim import Criteria
 from wireproof.model.record import Idle, Nic, Rdma, Total, WitnessReading
 from wireproof.model.traffic import CounterMark

@@ -8,14 +8,14 @@ from tests.records import PROVENANCE
 from wireproof.instrument import Outcome
 from wireproof.instrument.ending import Ending
 from wireproof.launch.registry import Allocation, LaunchCommand, Starter
+from wireproof.measure.session import Session
+from wireproof.measure.session.launch import install_for, launch_options, started
 from wireproof.model.claim import Claim
 from wireproof.model.run import Ended, Run
-from wireproof.settings.options import Options
-from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.session import Session
-from wireproof.workflow.session.launch import install_for, launch_options, started
-from wireproof.workflow.target import Target
-from wireproof.workflow.target.resolve import resolve_target
+from wireproof.options.table import Options
+from wireproof.report.reporter import LoggingReporter
+from wireproof.target import Target
+from wireproof.target.resolve import resolve_target
 
 HOSTS = ("c1", "c2", "c3")
 WISH = Session(title="t", points=(), seed=1, mpi="mpich")

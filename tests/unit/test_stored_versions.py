@@ -9,16 +9,16 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from wireproof.archive.compare import compare
+from wireproof.archive.gate import gate
+from wireproof.archive.history import ages, entry_called, found, regressions, trends
+from wireproof.archive.logs import add, judged_again
+from wireproof.measure.report import report
+from wireproof.measure.resume import recall
 from wireproof.model.errors import BadInput
+from wireproof.report.reporter import LoggingReporter
 from wireproof.store.history import RESULTS as FOLDER
 from wireproof.store.snapshot import read_snapshot
-from wireproof.workflow.compare import compare
-from wireproof.workflow.gate import gate
-from wireproof.workflow.history import ages, entry_called, found, regressions, trends
-from wireproof.workflow.history.logs import add, judged_again
-from wireproof.workflow.report import report
-from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.resume import recall
 
 STORED = Path(__file__).parents[1] / "golden" / "stored"
 RESULTS = sorted(

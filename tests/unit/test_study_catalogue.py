@@ -4,10 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.model.errors import BadInput
-from wireproof.model.study import Configuration, Readback
-from wireproof.settings.knobs import names_of, values_of
-from wireproof.study.catalogue import (
+from wireproof.experiment.study import Configuration, Readback
+from wireproof.experiment.study.catalogue import (
     PATTERNS,
     chosen,
     configurations,
@@ -15,9 +13,11 @@ from wireproof.study.catalogue import (
     patterns_for,
     points_of,
 )
-from wireproof.study.readback import complaint, readbacks, said_in
-from wireproof.workflow.study import library_called
-from wireproof.workflow.study.library import libraries
+from wireproof.experiment.study.job import library_called
+from wireproof.experiment.study.library import libraries
+from wireproof.experiment.study.readback import complaint, readbacks, said_in
+from wireproof.model.errors import BadInput
+from wireproof.options.knobs import names_of, values_of
 
 UCX = """\
 [17.8] [n1:12   :0]  parser.c:2355 UCX  WARN  unused environment variable: UCX_FOO (maybe: UCX_TLS?)

@@ -7,8 +7,7 @@ import msgspec
 import pytest
 
 from wireproof.experiment import Design
-from wireproof.model.experiment import Metric
-from wireproof.model.study import (
+from wireproof.experiment.study import (
     Configuration,
     Knob,
     Library,
@@ -18,8 +17,9 @@ from wireproof.model.study import (
     Study,
     StudyRun,
 )
-from wireproof.study.conclude import concluded, judged
-from wireproof.workflow.study import library_called
+from wireproof.experiment.study.conclude import concluded, judged
+from wireproof.experiment.study.job import library_called
+from wireproof.model.experiment import Metric
 
 RATE = Metric(name="goodput", unit="bytes_per_s", better="higher", source="")
 TIME = Metric(name="half round trip", unit="ns", better="lower", source="")

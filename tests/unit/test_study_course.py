@@ -7,11 +7,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.experiment import Metric
-from wireproof.model.finding import Proof
-from wireproof.model.record import Host, Nic
-from wireproof.model.study import (
+from wireproof import catalogue
+from wireproof.experiment.study import (
     Configuration,
     Knob,
     Probe,
@@ -20,14 +17,17 @@ from wireproof.model.study import (
     Study,
     StudyRun,
 )
-from wireproof.settings.options import Options
-from wireproof.study.catalogue import library_of
-from wireproof.study.readback import agreed_rails
-from wireproof.workflow import catalogue
-from wireproof.workflow import study as under_test
-from wireproof.workflow.session import Storage
-from wireproof.workflow.study import StudySpecification, library_called, run_study
-from wireproof.workflow.target import Target
+from wireproof.experiment.study import job as under_test
+from wireproof.experiment.study.catalogue import library_of
+from wireproof.experiment.study.job import StudySpecification, library_called, run_study
+from wireproof.experiment.study.readback import agreed_rails
+from wireproof.measure.session import Storage
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.experiment import Metric
+from wireproof.model.finding import Proof
+from wireproof.model.record import Host, Nic
+from wireproof.options.table import Options
+from wireproof.target import Target
 
 RATE = Metric(name="goodput", unit="bytes_per_s", better="higher", source="")
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from wireproof.locate.topology import against, leaf_numbers, read_topology
-from wireproof.locate.topology.infiniband import host_and_nic
-from wireproof.locate.topology.nodes import expand
 from wireproof.model.errors import BadInput
 from wireproof.model.located import Fabric
+from wireproof.topology import against, leaf_numbers, read_topology
+from wireproof.topology.infiniband import host_and_nic
+from wireproof.topology.nodes import expand
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "topology"
 

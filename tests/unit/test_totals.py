@@ -1,6 +1,6 @@
 """Whole-run counters of several launches."""
 
-from wireproof.analysis.changes import joined_totals
+from wireproof.ledger.changes import joined_totals
 from wireproof.model.record import Total
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wireproof.model.errors import BadInput
-from wireproof.settings.knobs import is_of_a_fabric, knob_of, metric_reader
+from wireproof.options.knobs import is_of_a_fabric, knob_of, metric_reader
 
 SETTINGS = ("tcp-slow-start-after-idle", "numa-balancing")
 

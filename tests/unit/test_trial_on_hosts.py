@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
+from wireproof.experiment import trial as under_test
+from wireproof.experiment.trial import OnHosts, planned
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.experiment import TriedKnob
 from wireproof.model.tuning import (
@@ -20,10 +22,8 @@ from wireproof.model.tuning import (
     Tuned,
     TunePlan,
 )
-from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.target import Target
-from wireproof.workflow.tune import trial as under_test
-from wireproof.workflow.tune.trial import OnHosts, planned
+from wireproof.report.reporter import LoggingReporter
+from wireproof.target import Target
 
 HOSTS = Target(hosts=("n1", "n2"), start_on=("n1", "n2"))
 PRESENT, RECOMMENDED = "1", "0"

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from wireproof.experiment.trial_pattern import overridden, unread
 from wireproof.launch.engines import Family, MpiInstall
 from wireproof.launch.registry import LaunchCommand
 from wireproof.model.plan import TransportKind
-from wireproof.workflow.tune.trial.pattern import overridden, unread
 
 
 def install(family: Family) -> MpiInstall:

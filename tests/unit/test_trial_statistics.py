@@ -7,12 +7,12 @@ import pytest
 from benchmarks.trial_series import design_of
 from tests.records import point_record
 
-from wireproof.analysis.interval import least_size, shift
-from wireproof.analysis.measured import guards_of, losses
 from wireproof.experiment import ALPHA, is_look, level
 from wireproof.experiment.effects import compared, said
+from wireproof.ledger.measured import guards_of, losses
 from wireproof.model.experiment import Better, Metric, TrialRun, TriedKnob, ValueEffect
 from wireproof.model.record import WitnessReading
+from wireproof.stats import least_size, shift
 
 
 @pytest.mark.parametrize(

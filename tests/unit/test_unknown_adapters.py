@@ -5,15 +5,15 @@ cross it; what it did not count may have crossed as well. A radio counts well an
 import pytest
 from tests.records import imb_rates
 
-from wireproof.analysis.catalogue import Patience, patience
-from wireproof.analysis.changes import WitnessChanges
-from wireproof.analysis.ledger import HostPorts, Ledger
+from wireproof.ledger.catalogue import Patience, patience
+from wireproof.ledger.changes import WitnessChanges
+from wireproof.ledger.ledger import HostPorts, Ledger
 from wireproof.model.claim import Claim, Criteria, HostClaim
 from wireproof.model.record import Nic, Rdma, WitnessReading
 from wireproof.model.series import SeriesPoint
 from wireproof.model.traffic import HostTraffic, Traffic, TrafficVerdict
-from wireproof.verdict.external.watched import judge_traffic
 from wireproof.verdict.path.sight import Due, Sighting, look
+from wireproof.watch.verdict import judge_traffic
 
 NEED = 100e6
 ETH1 = Nic(name="eth1", driver="igb")

@@ -12,6 +12,8 @@ from hypothesis import settings as hyp_settings
 from hypothesis import strategies as st
 from tests.synthetic import lab, run_of
 
+from wireproof.locate.verdict import with_located
+from wireproof.locate.verdict.issues import blame_sentence, located_issues
 from wireproof.model.finding import Judgement, Link, Port, Route, Switch
 from wireproof.model.located import (
     Attachment,
@@ -24,8 +26,6 @@ from wireproof.model.located import (
     Tier,
 )
 from wireproof.verdict.catalogue import CATALOGUE
-from wireproof.verdict.located import with_located
-from wireproof.verdict.located.issues import blame_sentence, located_issues
 from wireproof.verdict.run import judge
 
 set_ = msgspec.structs.replace

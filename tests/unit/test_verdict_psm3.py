@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
-from wireproof.adapters.psm3.statistics import statistics
-from wireproof.analysis.psm3 import by_host, counted, unaccounted_bytes
+from wireproof.logs.psm3.counters import by_host, counted, unaccounted_bytes
+from wireproof.logs.psm3.statistics import statistics
+from wireproof.logs.psm3.verdict import judge_statistics
+from wireproof.logs.psm3.verdict.path import lower_bound
 from wireproof.model.psm3 import (
     CounterSection,
     Identity,
@@ -15,8 +17,6 @@ from wireproof.model.psm3 import (
     Rail,
     Statistics,
 )
-from wireproof.verdict.psm3 import judge_statistics
-from wireproof.verdict.psm3.path import lower_bound
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "psm3"
 MOVED = {

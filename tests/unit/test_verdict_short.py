@@ -18,9 +18,9 @@ from tests.unit.test_locate_settings import (
     short,
 )
 
+from wireproof.measure.conditions import joined
 from wireproof.model.finding import Finding, Judgement, PairVerdict, Route
 from wireproof.report.judged_run import JudgedRun
-from wireproof.workflow.conditions import joined
 
 
 def pair(origin: str, target: str, efficiency: float, codes: list[str]) -> PairVerdict:

@@ -8,7 +8,7 @@ from tests.zoo.frames import nic_of
 from tests.zoo.parts import Adapter, File, Port
 from tests.zoo.situations import best_level
 
-from wireproof.analysis.catalogue import CounterRow, family_of
+from wireproof.ledger.catalogue import CounterRow, family_of
 
 _ORDER = ("stack", "function", "wire")
 _KNOWN = [one for one in ZOO if one.known]

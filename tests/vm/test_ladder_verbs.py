@@ -7,10 +7,11 @@ import os
 import pytest
 from tests.vm.machine import Machines
 
-from wireproof.settings.resolve import resolve
-from wireproof.workflow.ladder import LadderSpecification, commanded, methods_of, run_ladder
-from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.session import Storage
+from wireproof.experiment.ladder import commanded
+from wireproof.experiment.ladder.job import LadderSpecification, methods_of, run_ladder
+from wireproof.measure.session import Storage
+from wireproof.options.resolve import resolve
+from wireproof.report.reporter import LoggingReporter
 
 pytestmark = [pytest.mark.vm, pytest.mark.engine, pytest.mark.slow, pytest.mark.timeout(240)]
 

@@ -18,11 +18,11 @@ from tests.processes import ran
 from tests.vm.machine import NAMES, Machines, booted
 from tests.vm.test_soft_roce import counters, rise
 
-from wireproof.adapters.psm3.identify import readback
-from wireproof.adapters.psm3.statistics import statistics
-from wireproof.analysis.psm3 import counted
+from wireproof.logs.psm3.counters import counted
+from wireproof.logs.psm3.identify import readback
+from wireproof.logs.psm3.statistics import statistics
+from wireproof.logs.psm3.verdict import judge_statistics
 from wireproof.model.psm3 import Statistics
-from wireproof.verdict.psm3 import judge_statistics
 
 pytestmark = [
     pytest.mark.vm,

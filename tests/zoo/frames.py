@@ -11,9 +11,8 @@ from tests.zoo.parts import Port
 from tests.zoo.ramp import LOOPBACK, Machine
 from tests.zoo.scene import GAP_S, IDLE_S, QUIET_S, Played, Scene, Timeline
 
-from wireproof.analysis.catalogue import settle_ms
-from wireproof.analysis.interval import estimate
-from wireproof.analysis.traffic import goes_on
+from wireproof.ledger.catalogue import settle_ms
+from wireproof.ledger.traffic import goes_on
 from wireproof.model.claim import Claim, HostClaim
 from wireproof.model.record import (
     AdapterIdentity,
@@ -34,6 +33,7 @@ from wireproof.model.record import (
 from wireproof.model.run import Run
 from wireproof.model.traffic import CounterMark, Watched
 from wireproof.physics import link_from_name
+from wireproof.stats import estimate
 
 _BLOCKS, _PER_BLOCK = 12, 2
 _NS = 1e9

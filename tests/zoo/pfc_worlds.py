@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 
 from tests.zoo.pfc_adapters import BASE, LOSSLESS, NIC, SECONDS, Adapter, Happened
 
-from wireproof.model.pfc import PfcLoad, PfcRecord, PfcSettings
 from wireproof.model.traffic import CounterMark, Watched, WatchStart
+from wireproof.pfc import PfcLoad, PfcRecord, PfcSettings
 
 _GOOD = Happened(bytes_of={LOSSLESS: 10**9})
 PAUSED = replace(

@@ -13,7 +13,7 @@ from tests.zoo.ramp import Machine
 from tests.zoo.scene import CHATTER, Other, Scene, Timeline, acknowledged, seen_by, shares_of
 from tests.zoo.tree import counter_files, lay_out
 
-from wireproof.analysis.catalogue import late_drivers
+from wireproof.ledger.catalogue import late_drivers
 from wireproof.model.frames import assemble
 from wireproof.model.plan import (
     ModelCounter,

@@ -14,9 +14,9 @@ from tests.zoo.frames import boot_id, claim_of, nics_of
 from tests.zoo.ramp import Machine
 from tests.zoo.scene import Played, Point, Scene, Timeline, timeline
 
-from wireproof.analysis.catalogue import Patience, patience
-from wireproof.analysis.traffic import goes_on, host_traffic
 from wireproof.instrument.watch import Follower
+from wireproof.ledger.catalogue import Patience, patience
+from wireproof.ledger.traffic import goes_on, host_traffic
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.model.traffic import (
     CounterMark,
@@ -26,7 +26,7 @@ from wireproof.model.traffic import (
     Watched,
     WatchStart,
 )
-from wireproof.verdict.external.watched import judge_traffic
+from wireproof.watch.verdict import judge_traffic
 
 _SECONDS = 2.0
 _SIZE = 1 << 20

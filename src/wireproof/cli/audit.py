@@ -39,10 +39,10 @@ from wireproof.model.errors import BadInput, CouldNotMeasure, Problem
 from wireproof.report.names import clean
 
 if TYPE_CHECKING:
+    from wireproof.lint.job import Filter, LintedFile, Mended
     from wireproof.model.setting import Audit
-    from wireproof.workflow.lint import Filter, LintedFile, Mended
 
-TITLES = "report.documents.known.titles_document"
+TITLES = "report.known.titles_document"
 OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["only"], nargs=-1, metavar="[SETTING]...", shell_complete=settings),
     *MACHINES,
@@ -65,7 +65,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
 
 
 @click.command(
-    "audit", cls=Verb, document="report.documents.audit.audit_document", params=[*OPTIONS, *TARGET]
+    "audit", cls=Verb, document="audit.document.audit_document", params=[*OPTIONS, *TARGET]
 )
 def command(**options: Any) -> int:
     """Show the settings of the hosts that are wrong for their fabric, with the effect, the
@@ -79,7 +79,7 @@ def command(**options: Any) -> int:
         return _list()
     if options["explain"]:
         return _explain(options)
-    from wireproof.report.documents.audit import FORMS
+    from wireproof.audit.document import FORMS
 
     found, form = _audited(options), chosen_form()
     if form in FORMS:
@@ -108,7 +108,7 @@ def _say_where(found: Audit, options: dict[str, Any]) -> None:
 
 
 def _audited(options: dict[str, Any]) -> Audit:
-    from wireproof.workflow.audit import AuditSpecification, audit
+    from wireproof.audit.job import AuditSpecification, audit
 
     specification = AuditSpecification(
         target=lone_target(options),
@@ -125,7 +125,7 @@ def _audited(options: dict[str, Any]) -> Audit:
 
 
 def _list() -> int:
-    from wireproof.workflow.audit import catalogue
+    from wireproof.audit.job import catalogue
 
     found = [entry.setting for entry in catalogue().entries.values()]
     groups: dict[str, dict[str, str]] = {}
@@ -136,7 +136,7 @@ def _list() -> int:
 
 
 def _explain(options: dict[str, Any]) -> int:
-    from wireproof.workflow.audit import settings_called
+    from wireproof.audit.job import settings_called
 
     named = settings_called(options["explain"])
     try:
@@ -145,7 +145,7 @@ def _explain(options: dict[str, Any]) -> int:
         Console().warn(f"no values: {error}")
         results = []
     shown = listed("Settings", settings=named, results=results)
-    return print_result(shown, named, results, document="report.documents.audit.explained_document")
+    return print_result(shown, named, results, document="audit.document.explained_document")
 
 
 # --- ``wireproof lint``.
@@ -168,9 +168,7 @@ LINT_OPTIONS: list[click.Parameter] = [
 ]
 
 
-@click.command(
-    "lint", cls=Verb, document="report.documents.lint.lint_document", params=LINT_OPTIONS
-)
+@click.command("lint", cls=Verb, document="lint.document.lint_document", params=LINT_OPTIONS)
 def lint(
     files: tuple[str, ...],
     kind: str | None,
@@ -190,15 +188,15 @@ def lint(
         )
     if mending["fix"] and "-" in files:
         raise BadInput("--fix cannot write to stdin: give a file, or --diff.")
-    from wireproof.workflow.lint import Filter
+    from wireproof.lint.job import Filter
 
     return _lint(dict.fromkeys(files), Filter.of(kind, severity), mending)
 
 
 def _lint(names: Iterable[str], chosen: Filter, mending: dict[str, bool]) -> int:
+    from wireproof.lint.job import lint_file
     from wireproof.model.finding import LintReport
-    from wireproof.workflow.lint import lint_file
-    from wireproof.workflow.reporter import BUG
+    from wireproof.report.reporter import BUG
 
     results = [lint_file(name, chosen, sys.stdin.buffer) for name in names]
     errors = [Problem(message=file.error, file=file.name) for file in results if file.error]
@@ -219,7 +217,7 @@ def _mend(file: LintedFile, chosen: Filter, mending: dict[str, bool]) -> bool:
     """Show the fixes with --diff or --fix, and write them with --fix; return True if the file has
     no errors left.
     """
-    from wireproof.workflow.lint import mend, write_mended
+    from wireproof.lint.job import mend, write_mended
 
     mended = mend(file, chosen) if mending["diff"] or mending["fix"] else None
     if mended is None:

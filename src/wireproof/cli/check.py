@@ -36,11 +36,7 @@ from wireproof.cli.options import (
     show_planned,
     storage_of,
 )
-from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.pattern import GROUP_PATTERNS, PAIR_PATTERNS
-from wireproof.settings.options import ROWS
-from wireproof.settings.resolve import PREFIX
-from wireproof.workflow.resume import (
+from wireproof.measure.resume import (
     STORABLE,
     GivenOption,
     Invocation,
@@ -50,13 +46,17 @@ from wireproof.workflow.resume import (
     stored_words,
     without_settings,
 )
+from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.pattern import GROUP_PATTERNS, PAIR_PATTERNS
+from wireproof.options.resolve import PREFIX
+from wireproof.options.table import ROWS
 
 if TYPE_CHECKING:
+    from wireproof.measure.session import Storage
+    from wireproof.measure.specification import CheckSpecification, MeasureSpecification
     from wireproof.model.run import Gate
+    from wireproof.options.table import Options
     from wireproof.report.gate import Dialect
-    from wireproof.settings.options import Options
-    from wireproof.workflow.session import Storage
-    from wireproof.workflow.specification import CheckSpecification, MeasureSpecification
 
 EXAMPLES = (
     "wireproof check --hosts n1,n2 --link edr",
@@ -124,7 +124,7 @@ def _check_signing(key: str, specification: CheckSpecification) -> None:
     """Raise ``BadInput`` before hours of measurement if the result cannot be signed."""
     if not key:
         return
-    from wireproof.workflow.dossier.signature import check_signer
+    from wireproof.store.signature import check_signer
 
     if specification.profile != "acceptance":
         raise BadInput("--sign signs the dossier of --profile acceptance: give both options.")
@@ -132,7 +132,7 @@ def _check_signing(key: str, specification: CheckSpecification) -> None:
 
 
 def _sign(folder: Path | None, key: str) -> None:
-    from wireproof.workflow.dossier.signature import sign
+    from wireproof.store.signature import sign
 
     assert folder is not None  # noqa: S101  a signed result is kept
     remark(f"signature: {sign(folder, key)}")
@@ -140,7 +140,7 @@ def _sign(folder: Path | None, key: str) -> None:
 
 def _specification(settings: Options, storage: Storage) -> CheckSpecification:
     from wireproof.cli.check import invocation_of
-    from wireproof.workflow.specification import CheckSpecification
+    from wireproof.measure.specification import CheckSpecification
 
     return CheckSpecification.of(
         settings,
@@ -157,12 +157,12 @@ def _run_prolog(options: dict[str, Any]) -> int:
     The exit status is as usual; the caller decides what to do with a node, and nothing is
     drained.
     """
+    from wireproof.archive.gate import gate_of, undecided
+    from wireproof.measure.session import Storage
     from wireproof.report.gate import dialect
     from wireproof.report.judged_run import one_line
+    from wireproof.report.reporter import LoggingReporter
     from wireproof.workflow.check import check
-    from wireproof.workflow.gate import gate_of, undecided
-    from wireproof.workflow.reporter import LoggingReporter
-    from wireproof.workflow.session import Storage
 
     for name in _NOT_OF_A_PROLOG:
         if options[name]:
@@ -241,8 +241,8 @@ def measure(pattern: str, **options: Any) -> int:
     allgather, alltoall; saturation (message_rate over sizes and ranks per host: where is the link
     full?).
     """
-    from wireproof.workflow.measure import measure, plan_measure
-    from wireproof.workflow.specification import MeasureSpecification
+    from wireproof.measure.job import measure, plan_measure
+    from wireproof.measure.specification import MeasureSpecification
 
     settings = settings_of(options)
     environment = current_context().environment
@@ -270,11 +270,11 @@ def measure(pattern: str, **options: Any) -> int:
 
 
 def _gain(specification: MeasureSpecification, rounds: int | None) -> int:
-    from wireproof.workflow.rails import measure_gain
+    from wireproof.experiment.rails import measure_gain
 
     environment = current_context().environment
     gain, folder = measure_gain(specification, Console(), environment, rounds=rounds)
-    status = print_result(gain, document="report.documents.rails.gain_document")
+    status = print_result(gain, document="experiment.rails_document.gain_document")
     if folder is not None:
         remark(f"records: {folder}")
     return status

@@ -84,7 +84,7 @@ def spelt(_context: click.Context, parameter: click.Parameter, typed: str) -> li
 
 def _names(setting: str) -> Iterable[str]:
     """Return the names that a setting accepts in addition to paths."""
-    from wireproof.settings.resolve import SETTINGS
+    from wireproof.options.resolve import SETTINGS
 
     declared = SETTINGS.get(setting)
     return filter(None, declared.names or ()) if declared else ()
@@ -108,7 +108,7 @@ def _codes(_context: click.Context) -> Iterable[str]:
 
 
 def _settings(_context: click.Context) -> Iterable[str]:
-    from wireproof.workflow.audit import catalogue
+    from wireproof.audit.job import catalogue
 
     return sorted(catalogue().entries)
 

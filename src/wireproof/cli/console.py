@@ -22,7 +22,7 @@ from wireproof.files.held import UntrustedFolder
 from wireproof.model.errors import BadInput, CouldNotMeasure, Failure, Problem, WireproofError
 from wireproof.model.finding import Verdict
 from wireproof.report.names import clean, one_harmless_line
-from wireproof.workflow.reporter import BUG, Quiet, is_bug, sentence
+from wireproof.report.reporter import BUG, Quiet, is_bug, sentence
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

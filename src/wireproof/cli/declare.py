@@ -78,7 +78,7 @@ def setting(name: str, metavar: str = "", about: str = "", **more: Any) -> click
 
     The value of a row with a parser is None if the option is not given.
     """
-    from wireproof.settings.options import ROWS  # takes 15 ms, and not every subcommand needs it
+    from wireproof.options.table import ROWS  # takes 15 ms, and not every subcommand needs it
 
     row = ROWS[name]
     flags = f"{row.flags or row.typed(name)} {name}"
@@ -104,7 +104,7 @@ def setting(name: str, metavar: str = "", about: str = "", **more: Any) -> click
 
 def rows(group: str) -> tuple[click.Option, ...]:
     """Declare the options of a group of the table, in its order."""
-    from wireproof.settings.options import ROWS
+    from wireproof.options.table import ROWS
 
     return tuple(setting(name) for name, row in ROWS.items() if row.group == group)
 
@@ -170,7 +170,7 @@ class Verb(click.Command):
     result. The verb prints the result in the requested form and returns its exit status; a function
     that returns a number has already printed its result.
 
-    ``document``: the function that builds the document, as ``report.documents.MODULE.FUNCTION``; it
+    ``document``: the function that builds the document, as ``PACKAGE.MODULE.FUNCTION``; it
     is loaded only if the document is printed. ``sections``: the options by title, in order, instead
     of ``params``; ``examples``: command lines as typed; ``first``: names of options that ``--help``
     shows in addition to those marked in the table; None: it shows all.
@@ -240,7 +240,7 @@ ALL = "wireproof.help-all"
 
 
 def _first() -> set[str]:
-    from wireproof.settings.options import ROWS
+    from wireproof.options.table import ROWS
 
     return {"help", "help_all", "quiet"} | {name for name, row in ROWS.items() if row.first}
 

@@ -60,9 +60,7 @@ def _list_links() -> int:
     from wireproof.workflow.convert import known_links
 
     known = known_links()
-    return print_result(
-        listed("Links", links=known), known, document="report.documents.known.links_document"
-    )
+    return print_result(listed("Links", links=known), known, document="report.known.links_document")
 
 
 def _say_other(asked: str, options: dict[str, Any]) -> int:
@@ -82,9 +80,7 @@ def _say_other(asked: str, options: dict[str, Any]) -> int:
 def _say_units(rate: str, options: dict[str, Any]) -> int:
     from wireproof.workflow.convert import convert
 
-    return print_result(
-        convert(rate, **options), document="report.documents.known.conversion_document"
-    )
+    return print_result(convert(rate, **options), document="report.known.conversion_document")
 
 
 def _say_meaning(code: str) -> int:
@@ -95,9 +91,9 @@ def _say_meaning(code: str) -> int:
     shown = partial(explanations, found)
     if found:
         entries = [(explanation.title, explanation.paragraphs) for explanation in found]
-        return print_result(shown, entries, document="report.documents.known.explanation_document")
+        return print_result(shown, entries, document="report.known.explanation_document")
     return print_result(
         shown,
         *("Findings", "wireproof explain CODE", groups()),
-        document="report.documents.known.titles_document",
+        document="report.known.titles_document",
     )

@@ -14,8 +14,8 @@ from wireproof.cli.console import remark, rendered
 from wireproof.cli.declare import ALL, PathName, Verb
 from wireproof.cli.subcommands import EXIT_STATUSES, SUBCOMMANDS
 from wireproof.model.errors import BadInput, writing
+from wireproof.options.resolve import FILE_NAME, PREFIX, SETTINGS
 from wireproof.report.names import clean
-from wireproof.settings.resolve import FILE_NAME, PREFIX, SETTINGS
 from wireproof.version import version
 
 # --- Manual pages: text in roff with the ``man`` macros. No text is interpreted as a request.
@@ -162,8 +162,8 @@ def command(
 
 
 def _show_schema(name: str) -> int:
-    from wireproof.report.documents.known import titles_document
     from wireproof.report.json import json_text
+    from wireproof.report.known import titles_document
     from wireproof.workflow.documents import KINDS, schema_called
 
     if name:

@@ -34,7 +34,7 @@ def command() -> None:
 @command.command(
     "list",
     cls=Verb,
-    document="report.documents.history.entries_document",
+    document="archive.history_document.entries_document",
     params=[ROOT, HOSTS, LAST, FORM, JSON],
 )
 def list_(root: Path, hosts: str, last: int | None) -> int:
@@ -47,17 +47,17 @@ def list_(root: Path, hosts: str, last: int | None) -> int:
 @command.command(
     "show",
     cls=Verb,
-    document="report.documents.history.log_document",
+    document="archive.history_document.log_document",
     params=[ROOT, click.Argument(["result"], shell_complete=results), FORM, JSON],
 )
 def show(root: Path, result: str) -> int:
     """Show a result, judged by the rules of this version. RESULT: its name in `list`, or `last`."""
+    from wireproof.archive.history import entry_called
+    from wireproof.archive.logs import judged_again
     from wireproof.cli.options import deliver
+    from wireproof.logs.job import advice
+    from wireproof.measure.report import report
     from wireproof.store.history import RESULTS
-    from wireproof.workflow.history import entry_called
-    from wireproof.workflow.history.logs import judged_again
-    from wireproof.workflow.judge import advice
-    from wireproof.workflow.report import report
 
     entry = entry_called(root, result)
     if entry.imported is not None:
@@ -71,7 +71,7 @@ def show(root: Path, result: str) -> int:
 @command.command(
     "trend",
     cls=Verb,
-    document="report.documents.history.trend_document",
+    document="archive.history_document.trend_document",
     params=[
         ROOT,
         HOSTS,
@@ -89,9 +89,7 @@ def trend(root: Path, hosts: str, name: str, size: str) -> int:
     A change needs four results, two on each side; the newest result is compared with at least three
     good results. False alarms: about 1 in 100 series without a change.
     """
-    from wireproof.report.documents.history import drift_lines, regression_lines
-    from wireproof.settings.sizes import parse_sizes
-    from wireproof.workflow.history import (
+    from wireproof.archive.history import (
         good_before,
         newest_of,
         regressions,
@@ -99,6 +97,8 @@ def trend(root: Path, hosts: str, name: str, size: str) -> int:
         standing,
         trends,
     )
+    from wireproof.archive.history_document import drift_lines, regression_lines
+    from wireproof.options.sizes import parse_sizes
 
     entries = _found(root, hosts)
     found = trends(entries, name, parse_sizes(size)[0] if size else None)
@@ -132,7 +132,7 @@ def pages(root: Path, folder: Path | None, topology: Path | None, runs: int) -> 
     Any web server can show them, or a browser alone: open index.html. Run the command again to
     update the pages. They can be read without scripts and load nothing from the network.
     """
-    from wireproof.workflow.pages import write_pages
+    from wireproof.archive.pages import write_pages
 
     index, written, kept = write_pages(root, Console(), folder=folder, topology=topology, runs=runs)
     say(f"{counted(written, 'page')} written, {kept} unchanged.")
@@ -143,7 +143,7 @@ def pages(root: Path, folder: Path | None, topology: Path | None, runs: int) -> 
 @command.command(
     "nodes",
     cls=Verb,
-    document="report.documents.history.age_document",
+    document="archive.history_document.age_document",
     params=[
         ROOT,
         HOSTS,
@@ -154,8 +154,8 @@ def pages(root: Path, folder: Path | None, topology: Path | None, runs: int) -> 
 )
 def nodes(root: Path, hosts: str, by_link: bool) -> int:
     """Show when each node was last proven, longest ago first."""
-    from wireproof.settings.hosts import parse_hosts
-    from wireproof.workflow.history import ages
+    from wireproof.archive.history import ages
+    from wireproof.options.hosts import parse_hosts
 
     asked = parse_hosts(hosts) if hosts else ()
     found = ages(_found(root, ""), asked, by_link=by_link)
@@ -186,8 +186,8 @@ def add(root: Path, sources: tuple[Path, ...], **claims: Any) -> int:
     The numbers of a log are claims: they are listed and judged, but prove no node. Without
     --measured, the date of a log is the date in it or of its file.
     """
-    from wireproof.report.documents.history import added_line
-    from wireproof.workflow.history.logs import LogClaims, add_all
+    from wireproof.archive.history_document import added_line
+    from wireproof.archive.logs import LogClaims, add_all
 
     for path, entry in zip(
         sources, add_all(root, sources, LogClaims(**claims), Console()), strict=True
@@ -209,8 +209,8 @@ def prune(root: Path, older_than: str, logs: bool, yes: bool) -> int:
     """Remove old results, but never the last good results of each set of hosts, nor the last proof
     of any node.
     """
-    from wireproof.settings.sizes import parse_days
-    from wireproof.workflow import history
+    from wireproof.archive import history
+    from wireproof.options.sizes import parse_days
 
     known, days = _found(root, ""), parse_days(older_than)
     chosen = history.prunable(known, days=days, now=time.time(), logs=logs)
@@ -225,6 +225,6 @@ def prune(root: Path, older_than: str, logs: bool, yes: bool) -> int:
 
 
 def _found(root: Path, hosts: str) -> list[Entry]:
-    from wireproof.workflow.history import found
+    from wireproof.archive.history import found
 
     return found(root, hosts)

@@ -11,6 +11,7 @@ from typing import Any, TypeVar, get_args
 
 import click
 
+from wireproof.atlas.job import atlas_folder, atlas_view
 from wireproof.cli.completion import dialects, links
 from wireproof.cli.console import (
     Console,
@@ -36,21 +37,13 @@ from wireproof.cli.declare import (
     number,
     text,
 )
-from wireproof.model.atlas import Pattern
-from wireproof.model.claim import LinkClaim
-from wireproof.model.errors import BadInput
-from wireproof.model.finding import Verdict
-from wireproof.report.document import Findings, Item, Part
-from wireproof.report.documents.judgement import (
+from wireproof.logs.document import (
     WORST_FIRST,
     brief_part,
     judgement_document,
     statistics_section,
 )
-from wireproof.report.json.judgement import JudgedSeries, document_pieces, encoded
-from wireproof.report.text import part_text
-from wireproof.workflow.atlas import atlas_folder, atlas_view
-from wireproof.workflow.judge import (
+from wireproof.logs.job import (
     JudgedFile,
     Tally,
     advice,
@@ -59,7 +52,14 @@ from wireproof.workflow.judge import (
     judge_files,
     standard,
 )
-from wireproof.workflow.reporter import BUG
+from wireproof.logs.json import JudgedSeries, document_pieces, encoded
+from wireproof.model.atlas import Pattern
+from wireproof.model.claim import LinkClaim
+from wireproof.model.errors import BadInput
+from wireproof.model.finding import Verdict
+from wireproof.report.document import Findings, Item, Part
+from wireproof.report.reporter import BUG
+from wireproof.report.text import part_text
 
 SITE = file(
     "--atlas site",
@@ -80,9 +80,7 @@ ATLAS_OPTIONS: list[click.Parameter] = [
 ]
 
 
-@click.command(
-    "atlas", cls=Verb, document="report.documents.known.atlas_document", params=ATLAS_OPTIONS
-)
+@click.command("atlas", cls=Verb, document="report.known.atlas_document", params=ATLAS_OPTIONS)
 def atlas(
     named: str | None,
     link: str,
@@ -96,10 +94,10 @@ def atlas(
     Without LINK, list the links and the number of sources of each. A site can add sources:
     docs/atlas.md describes the format.
     """
+    from wireproof.options.sizes import parse_sizes
+    from wireproof.plan.job import write_text
     from wireproof.report.figure.file import standalone
     from wireproof.report.figure.series import atlas_chart
-    from wireproof.settings.sizes import parse_sizes
-    from wireproof.workflow.plan import write_text
 
     if named and link:
         raise click.UsageError("give one link: either LINK or --link.")
@@ -260,9 +258,9 @@ def gate(
       npd (Node Problem Detector)     0, 1, 2
       openmetrics                     0: the file holds the verdict
     """
+    from wireproof.archive.gate import gate, put_verdict, undecided
+    from wireproof.options.sizes import parse_duration
     from wireproof.report.gate import dialect as dialect_called
-    from wireproof.settings.sizes import parse_duration
-    from wireproof.workflow.gate import gate, put_verdict, undecided
 
     name = "json" if chosen_form() == "json" else dialect
     chosen = dialect_called(name)

@@ -43,7 +43,7 @@ DOCTOR_OPTIONS: tuple[click.Parameter, ...] = (
 @click.command(
     "doctor",
     cls=Verb,
-    document="report.documents.doctor.diagnosis_document",
+    document="report.doctor.diagnosis_document",
     params=[*DOCTOR_OPTIONS],
 )
 def doctor(no_run: bool, providers: bool) -> int:
@@ -57,9 +57,7 @@ def doctor(no_run: bool, providers: bool) -> int:
     if providers:
         offers = doctor.providers(current_context().environment)
         status = 0 if offers.works else 4
-        return print_result(
-            offers, document="report.documents.doctor.provider_document", status=status
-        )
+        return print_result(offers, document="report.doctor.provider_document", status=status)
     found = doctor.diagnose(Console(), start=not no_run)
     return print_result(found, status=0 if no_run or found.works else 4)
 
@@ -87,9 +85,9 @@ def demo(out: Path | None, seed: int | None) -> int:
     namespaces.
     """
     from wireproof.cli.options import ended, say_kept, show, typed_words
-    from wireproof.report.documents.run import demo_document
+    from wireproof.measure.document import demo_document
+    from wireproof.measure.session import Storage
     from wireproof.workflow.demo import demo
-    from wireproof.workflow.session import Storage
 
     found = demo(Storage(folder=out, command=typed_words()), seed, Console())
     for_programs = chosen_form() == "json"
@@ -151,9 +149,7 @@ def status(name: str | None) -> int:
 
 
 def _show(found: list[LabStatus]) -> int:
-    return print_result(
-        listed("Labs", labs=found), found, document="report.documents.lab.labs_document"
-    )
+    return print_result(listed("Labs", labs=found), found, document="lab.document.labs_document")
 
 
 @command.command(

@@ -30,17 +30,17 @@ from wireproof.cli.console import (
 from wireproof.cli.declare import PathName, choice, file, flag, rows, setting, text
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.secrets import masked
-from wireproof.settings.options import ROWS, Options
-from wireproof.settings.resolve import FILE_NAME, SETTINGS, misspelt, read_file, resolve
+from wireproof.options.resolve import FILE_NAME, SETTINGS, misspelt, read_file, resolve
+from wireproof.options.table import ROWS, Options
 
 if TYPE_CHECKING:
     from wireproof.launch.schedulers.slurm_job import JobRequest
+    from wireproof.measure.result import Result
+    from wireproof.measure.session import Method, Storage
+    from wireproof.measure.session.dry_run import Planned
+    from wireproof.options.bmc import BmcOptions
     from wireproof.report.document import Document
     from wireproof.report.judged_run import JudgedRun
-    from wireproof.settings.bmc import BmcOptions
-    from wireproof.workflow.result import Result
-    from wireproof.workflow.session import Method, Storage
-    from wireproof.workflow.session.dry_run import Planned
 
 SYSFS_ROOT = setting("sysfs_root")
 PSM_STATISTICS = setting("psm_statistics")
@@ -116,8 +116,8 @@ def settings_file() -> dict[str, tuple[str, str]]:
 
 def method_of(options: Options) -> Method:
     """Return the method from the options, with the site's published numbers."""
-    from wireproof.workflow.atlas import atlas_folder
-    from wireproof.workflow.session import Method
+    from wireproof.atlas.job import atlas_folder
+    from wireproof.measure.session import Method
 
     site = atlas_folder(options.atlas, current_context().environment)
     return dataclasses.replace(Method.from_options(options), site=site)
@@ -125,11 +125,11 @@ def method_of(options: Options) -> Method:
 
 def storage_of(settings: Options, *, kept: bool) -> Storage:
     """Return the storage of the records, according to ``--out`` and ``--resume``."""
-    from wireproof.workflow.session import Storage
+    from wireproof.measure.session import Storage
 
     history, folder = settings.history if kept else None, settings.out
     if history is not None:
-        from wireproof.workflow.history.keep import storage_folder
+        from wireproof.measure.keep import storage_folder
 
         folder = storage_folder(folder, history)
     return Storage(
@@ -167,7 +167,7 @@ BMC: tuple[click.Parameter, ...] = (
 
 def bmc_options(options: dict[str, Any]) -> BmcOptions:
     """Return the values of ``BMC``. If there is a terminal, prompt for the password."""
-    from wireproof.settings.bmc import BmcOptions
+    from wireproof.options.bmc import BmcOptions
 
     return BmcOptions(
         sources=options["bmc"],
@@ -208,7 +208,7 @@ def _secret(words: list[str]) -> bool:
 
 
 def _words(parameter: click.Parameter, value: object) -> list[str]:
-    from wireproof.workflow.resume import GivenOption
+    from wireproof.measure.resume import GivenOption
 
     if isinstance(parameter, click.Argument):
         return [str(part) for part in value] if isinstance(value, tuple) else [str(value)]
@@ -230,7 +230,7 @@ def deliver(result: Result) -> int:
 
 def show(sections: Sequence[JudgedRun]) -> None:
     """Print the parts on stdout as one document, briefly as text."""
-    from wireproof.report.documents.run import run_document
+    from wireproof.measure.document import run_document
 
     brief = chosen_form() == "text"
     document = partial(run_document, sections, sections[0].title, brief=brief)
@@ -264,7 +264,7 @@ def say_kept(result: Result, going_on: str = "") -> None:
     """Print whether and where an interrupted result is kept, and ``going_on``, the next step
     (default: how to continue the run).
     """
-    from wireproof.workflow.resume import how_to_go_on
+    from wireproof.measure.resume import how_to_go_on
 
     if result.ended("interrupted"):
         kept = "shown but not kept: give --out to keep it"
@@ -279,7 +279,7 @@ def say_kept(result: Result, going_on: str = "") -> None:
 def show_planned(planned: Planned, job: JobRequest | None = None) -> int:
     """Print the plan without starting it; the JSON has argv, environment, hosts and points."""
     from wireproof.launch.command import shell_line
-    from wireproof.workflow.session.dry_run import dry_run_document, own_job
+    from wireproof.measure.session.dry_run import dry_run_document, own_job
 
     document, notes, ranks = planned
     argv = ["wireproof", *_inside(current_context().argv or ["check"])]

@@ -10,8 +10,8 @@ import click
 from wireproof.cli.completion import modes
 from wireproof.cli.declare import FORM, JSON, PathName, Verb, choice, file, text
 from wireproof.model.errors import BadInput
-from wireproof.model.planning import Footprint, Pfc, Scale, Validation
-from wireproof.settings.sizes import parse_bytes, parse_size
+from wireproof.options.sizes import parse_bytes, parse_size
+from wireproof.plan import Footprint, Pfc, Scale, Validation
 
 FORMS = (JSON, FORM)
 
@@ -100,7 +100,7 @@ FOOTPRINT: list[click.Parameter] = [
 
 
 @command.command(
-    "footprint", cls=Verb, document="report.documents.plan.footprint_document", params=FOOTPRINT
+    "footprint", cls=Verb, document="plan.document.footprint_document", params=FOOTPRINT
 )
 def footprint(
     nodes: int,
@@ -114,7 +114,7 @@ def footprint(
     If they depend on which ranks communicate, the bounds are no communication between nodes and all
     to all, unless --peers or --node-pairs are given.
     """
-    from wireproof.workflow.plan import plan_footprint, settings_of
+    from wireproof.plan.job import plan_footprint, settings_of
 
     return plan_footprint(nodes, ppn, mode, settings=settings_of(settings), **options)
 
@@ -146,13 +146,13 @@ PFC: list[click.Parameter] = [
 ]
 
 
-@command.command("pfc", cls=Verb, document="report.documents.plan.pfc_document", params=PFC)
+@command.command("pfc", cls=Verb, document="plan.document.pfc_document", params=PFC)
 def pfc(speed_gbps: float, mtu: int, cable_m: float, ports: int, **options: Any) -> Pfc:
     """Compute headroom, XOFF, XON and buffer for priority flow control without loss (802.1Q).
 
     Exit status: 0; 1 if --headroom or --buffer is too small, 3 if it may be.
     """
-    from wireproof.workflow.plan import plan_pfc
+    from wireproof.plan.job import plan_pfc
 
     return plan_pfc(speed_gbps, mtu, cable_m, ports, **options)
 
@@ -210,21 +210,21 @@ SCALE: list[click.Parameter] = [
 ]
 
 
-@command.command("scale", cls=Verb, document="report.documents.plan.scale_document", params=SCALE)
+@command.command("scale", cls=Verb, document="plan.document.scale_document", params=SCALE)
 def scale(
     nodes: str, ppn: int, size: str, csv: Path | None, svg: Path | None, **more: Any
 ) -> Scale:
     """Simulate the latency of rings, barrier, allreduce, alltoall, and the time of a sweep, at up
     to 1,000,000 ranks, from the parameters of one pair.
     """
-    from wireproof.report.documents.plan import scale_csv
-    from wireproof.workflow.plan import machine_options, plan_scale, scales_of, write_text
+    from wireproof.plan.document import scale_csv
+    from wireproof.plan.job import machine_options, plan_scale, scales_of, write_text
 
     found = plan_scale(scales_of(nodes), ppn, size=parse_size(size), **machine_options(more))
     if csv is not None:
         write_text(csv, scale_csv(found))
     if svg is not None:
-        from wireproof.report.documents.plan import scale_chart
+        from wireproof.plan.document import scale_chart
         from wireproof.report.figure.file import standalone
 
         chart = scale_chart(found)
@@ -248,12 +248,12 @@ VALIDATE: list[click.Parameter] = [
 
 
 @command.command(
-    "validate", cls=Verb, document="report.documents.plan.validation_document", params=VALIDATE
+    "validate", cls=Verb, document="plan.document.validation_document", params=VALIDATE
 )
 def validate(nodes: int, **more: Any) -> Validation:
     """Compute the rounds of pairs and the time that prove that no node is slower than the
     others.
     """
-    from wireproof.workflow.plan import machine_options, plan_validate
+    from wireproof.plan.job import machine_options, plan_validate
 
     return plan_validate(nodes, **machine_options(more))

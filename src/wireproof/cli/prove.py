@@ -50,9 +50,9 @@ from wireproof.files.streams import descriptor
 from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
-    from wireproof.model.pfc import PfcReport
-    from wireproof.workflow.benchmark.specification import BenchmarkSpecification
-    from wireproof.workflow.prove import ProofOptions, ProofSpecification, ProvedCommand
+    from wireproof.pfc import PfcReport
+    from wireproof.watch.prove import ProofOptions, ProofSpecification, ProvedCommand
+    from wireproof.watch.specification import BenchmarkSpecification
 
 
 # --- Is flow control lossless under load, and which host pauses the switch?
@@ -94,7 +94,7 @@ PFC_OPTIONS: tuple[click.Parameter, ...] = (
     cls=Verb,
     sections=sections(PFC_OPTIONS, "Load and readings", target=TARGET),
     examples=PFC_EXAMPLES,
-    document="report.documents.pfc.pfc_document",
+    document="pfc.document.pfc_document",
     first="priority duration senders no_load source snapshot cable_m as_json form",
     context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False},
 )
@@ -106,7 +106,7 @@ def pfc(**options: Any) -> PfcReport:
     priority, link-level flow control off. No setting is changed. Exit status: 0 all four are proven
     under load, 1 a condition fails, 3 not proven.
     """
-    from wireproof.workflow.pfc import pfc_report
+    from wireproof.pfc.job import pfc_report
 
     errors = descriptor(sys.stderr)
     return pfc_report(
@@ -172,7 +172,7 @@ RUN_OPTIONS: list[click.Parameter] = [
 
 
 @click.command(
-    "run", cls=Verb, document="report.documents.benchmark.benchmark_document", params=RUN_OPTIONS
+    "run", cls=Verb, document="watch.benchmark_document.benchmark_document", params=RUN_OPTIONS
 )
 def run(
     tool: str | None,
@@ -201,7 +201,7 @@ def _run_specification(
     tool: str, words: tuple[str, ...], options: dict[str, Any], *, dry: bool
 ) -> BenchmarkSpecification:
     """Return the specification; ``words`` include the program's options after ``--``."""
-    from wireproof.workflow.benchmark.specification import specification
+    from wireproof.watch.specification import specification
 
     # The settings do not accept a kind of link with an explicit rate (ethernet:25).
     known = {name: options.pop(name) for name in ("hosts", "nic", "launcher")}
@@ -217,17 +217,17 @@ def _run_specification(
 
 
 def _dry_run(wanted: BenchmarkSpecification) -> int:
-    from wireproof.workflow.benchmark import prepared_document
-    from wireproof.workflow.benchmark.steps import prepare_steps
+    from wireproof.watch.benchmark import prepared_document
+    from wireproof.watch.steps import prepare_steps
 
     document = prepared_document(prepare_steps(wanted, os.environ))
-    return print_result(document, document="report.documents.benchmark.shell_document")
+    return print_result(document, document="watch.benchmark_document.shell_document")
 
 
 def _run(wanted: BenchmarkSpecification) -> int:
-    from wireproof.report.documents.benchmark import shell_document
-    from wireproof.workflow.benchmark import prepared_document, ready, run_prepared
-    from wireproof.workflow.prove.watch import allow_files
+    from wireproof.watch.benchmark import prepared_document, ready, run_prepared
+    from wireproof.watch.benchmark_document import shell_document
+    from wireproof.watch.command import allow_files
 
     console = Console()
     with ready(wanted, os.environ, console) as (prepared, folder):
@@ -252,13 +252,13 @@ def _run(wanted: BenchmarkSpecification) -> int:
 
 def _list(tool: str) -> int:
     """Print every recipe, or those of one tool, one line each."""
-    from wireproof.workflow.benchmark.specification import recipe_documents
+    from wireproof.watch.specification import recipe_documents
 
     recipes = recipe_documents(tool)
     return print_result(
         listed("Recipes", recipes=recipes),
         recipes,
-        document="report.documents.benchmark.recipes_document",
+        document="watch.benchmark_document.recipes_document",
     )
 
 
@@ -325,8 +325,8 @@ def command(argv: tuple[str, ...], strict: bool, **options: Any) -> int:
     Its output is passed on unchanged and its exit status is kept; the readings of the ports go to
     stderr. In a lab a plain 'mpirun -hosts n1,n2' reaches the nodes.
     """
-    from wireproof.workflow.prove import prove_command, specification
-    from wireproof.workflow.prove.watch import allow_files
+    from wireproof.watch.command import allow_files
+    from wireproof.watch.prove import prove_command, specification
 
     known = {name: options.pop(name) for name in ("hosts", "nic", "launcher")}
     settings = settings_of({**known, "link": ""})
@@ -348,7 +348,7 @@ def command(argv: tuple[str, ...], strict: bool, **options: Any) -> int:
 
 def _print(proved: ProvedCommand, wanted: ProofSpecification) -> None:
     """Print text to stderr, because stdout belongs to the command."""
-    from wireproof.report.documents.proof import watched_document
+    from wireproof.watch.document import watched_document
 
     document = partial(
         watched_document,

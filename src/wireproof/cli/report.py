@@ -22,10 +22,10 @@ from wireproof.cli.declare import (
 )
 
 if TYPE_CHECKING:
+    from wireproof.archive.compare import Against
+    from wireproof.locate.document import LocateDocument
+    from wireproof.measure.export import Form
     from wireproof.model.dossier import Verification
-    from wireproof.report.documents.located import LocateDocument
-    from wireproof.workflow.compare import Against
-    from wireproof.workflow.export import Form
 
 
 # --- Acceptance dossiers that anyone can verify.
@@ -45,7 +45,7 @@ def dossier() -> None:
 @dossier.command(
     "verify",
     cls=Verb,
-    document="report.documents.dossier.verification_document",
+    document="archive.dossier_document.verification_document",
     params=[
         FOLDER,
         file(
@@ -66,7 +66,7 @@ def verify(folder: Path, signers: Path | None) -> Verification:
     pass, 1 intact and fail, 3 intact and inconclusive; 2, without a verdict, if it was changed or
     truncated, was made by a newer wireproof, or lacks a signature that --signers requires.
     """
-    from wireproof.workflow.dossier.verify import verify as run_verify
+    from wireproof.archive.verify import verify as run_verify
 
     return run_verify(folder, signers)
 
@@ -83,8 +83,8 @@ def sign(folder: Path, key: str) -> int:
 
     ssh-keygen signs: wireproof never reads the private key. A public key is used through ssh-agent.
     """
-    from wireproof.workflow.dossier.signature import refuse_altered
-    from wireproof.workflow.dossier.signature import sign as run_sign
+    from wireproof.store.signature import refuse_altered
+    from wireproof.store.signature import sign as run_sign
 
     print_path(run_sign(folder, key, refuse_altered(folder)))
     return 0
@@ -109,7 +109,7 @@ LOCATE_OPTIONS: tuple[click.Parameter, ...] = (
 @click.command(
     "locate",
     cls=Verb,
-    document="report.documents.located.locate_document",
+    document="locate.document.locate_document",
     params=[*LOCATE_OPTIONS],
 )
 def locate(
@@ -146,7 +146,7 @@ COMPARE_OPTIONS: tuple[click.Parameter, ...] = (
 @click.command(
     "compare",
     cls=Verb,
-    document="report.documents.comparison.comparison_document",
+    document="archive.compare_document.comparison_document",
     params=[*COMPARE_OPTIONS],
 )
 def compare(
@@ -167,18 +167,18 @@ def compare(
     With three or more results, with --nodes or with --against, show each number against the count
     of nodes or ranks, as a table and a curve. Exit status: 0; 3 if no number exists at two counts.
     """
+    from wireproof.archive.compare import compare, scaling
+    from wireproof.options.sizes import parse_counts
+    from wireproof.plan.job import write_text
     from wireproof.report.figure.file import standalone
     from wireproof.report.figure.series import scaling_chart
-    from wireproof.settings.sizes import parse_counts
-    from wireproof.workflow.compare import compare, scaling
-    from wireproof.workflow.plan import write_text
 
     if against or nodes or len(results) > 2:
         curves = scaling(results, Console(), against=against, nodes=parse_counts(nodes))
         if plot is not None:
             write_text(plot, standalone(scaling_chart(curves)))
         return print_result(
-            curves, document="report.documents.comparison.scaling_document", everything=everything
+            curves, document="archive.compare_document.scaling_document", everything=everything
         )
     if plot is not None or len(results) != 2:
         wanted = "--plot needs --against" if plot is not None else "give the folders of two results"
@@ -223,8 +223,8 @@ def command(
     and the records are not changed. Exit status: that of the worst verdict.
     """
     from wireproof.cli.options import deliver, ended, show
-    from wireproof.report.documents.results import change_lines
-    from wireproof.workflow.report import report
+    from wireproof.measure.report import report
+    from wireproof.report.results import change_lines
 
     as_json = chosen_form() == "json"
     if form != "html" and (no_page or as_json):

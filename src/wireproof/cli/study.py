@@ -23,15 +23,15 @@ from wireproof.cli.declare import (
     text,
 )
 from wireproof.cli.options import LINK, OUTPUT, TARGET, method_of, settings_of, storage_of
+from wireproof.experiment.ladder import APPLICATIONS, COLLECTIVES
 from wireproof.model.errors import BadInput
-from wireproof.model.ladder import APPLICATIONS, COLLECTIVES
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from wireproof.settings.options import Options
-    from wireproof.workflow.ladder import LadderSpecification
-    from wireproof.workflow.study import StudySpecification
+    from wireproof.experiment.ladder.job import LadderSpecification
+    from wireproof.experiment.study.job import StudySpecification
+    from wireproof.options.table import Options
 
 
 # --- The same two hosts layer by layer.
@@ -93,7 +93,7 @@ _KEPT = tuple(option for option in OUTPUT if option.name not in ("history", "res
         LADDER_OPTIONS, "Layers", target=TARGET, link=LINK, output=(*_KEPT, FORM, DRY_RUN)
     ),
     examples=LADDER_EXAMPLES,
-    document="report.documents.ladder.ladder_document",
+    document="experiment.ladder.document.ladder_document",
     first="layers pattern metric unit rounds sizes smallest form",
 )
 def ladder(argv: tuple[str, ...], dry_run: bool, **options: Any) -> int:
@@ -110,13 +110,13 @@ def ladder(argv: tuple[str, ...], dry_run: bool, **options: Any) -> int:
     Exit status: 0 no layer loses more than --smallest, 1 a layer does, 3 undecided, 4 could not
     measure.
     """
-    from wireproof.workflow.ladder import plan_ladder, run_ladder
+    from wireproof.experiment.ladder.job import plan_ladder, run_ladder
 
     settings = settings_of(options)
     wanted = _ladder_specification(argv, settings, options)
     if dry_run:
         plan = plan_ladder(wanted, Console(), current_context().environment)
-        return print_result(plan, document="report.documents.ladder.plan_document")
+        return print_result(plan, document="experiment.ladder.document.plan_document")
     ladder, folder = run_ladder(wanted, Console(), current_context().environment)
     status = print_result(ladder)
     if folder is not None:
@@ -128,7 +128,7 @@ def _number(options: dict[str, Any]) -> Callable[[str], float | None] | None:
     """Return the reader of --metric, in ns."""
     if not options["metric"]:
         return None
-    from wireproof.settings.knobs import metric_reader
+    from wireproof.options.knobs import metric_reader
 
     read, scale = metric_reader(options["metric"]), UNITS[options["unit"]]
     return lambda output: None if (value := read(output)) is None else value * scale
@@ -137,8 +137,8 @@ def _number(options: dict[str, Any]) -> Callable[[str], float | None] | None:
 def _ladder_specification(
     argv: tuple[str, ...], settings: Options, options: dict[str, Any]
 ) -> LadderSpecification:
-    from wireproof.workflow.ladder import LadderSpecification, methods_of
-    from wireproof.workflow.ladder.launched import layers_of, model_step_of
+    from wireproof.experiment.ladder.job import LadderSpecification, methods_of
+    from wireproof.experiment.ladder.launched import layers_of, model_step_of
 
     if argv and options["pattern"]:
         raise BadInput("--pattern and a command exclude each other: give one of them.")
@@ -208,7 +208,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     cls=Verb,
     sections=sections(OPTIONS, "Knobs", target=TARGET, link=LINK),
     examples=EXAMPLES,
-    document="report.documents.study.study_document",
+    document="experiment.study.document.study_document",
     first="knobs values over study_budget ppn smallest form",
 )
 def command(library: str, **options: Any) -> int:
@@ -222,7 +222,7 @@ def command(library: str, **options: Any) -> int:
 
     Exit status: 0 the study has a conclusion, 3 it has none, 4 nothing could be measured.
     """
-    from wireproof.workflow.study import run_study
+    from wireproof.experiment.study.job import run_study
 
     settings = settings_of({**options, "budget": options["each"]})
     wanted = _specification(library, settings, options)
@@ -240,10 +240,10 @@ def _kept(folder: Path | None) -> str:
 
 
 def _specification(library: str, settings: Options, options: dict[str, Any]) -> StudySpecification:
-    from wireproof.settings.knobs import names_of, values_of
-    from wireproof.settings.sizes import parse_duration
-    from wireproof.workflow.session import Storage
-    from wireproof.workflow.study import StudySpecification, library_called
+    from wireproof.experiment.study.job import StudySpecification, library_called
+    from wireproof.measure.session import Storage
+    from wireproof.options.knobs import names_of, values_of
+    from wireproof.options.sizes import parse_duration
 
     method = method_of(settings)
     return StudySpecification(

@@ -293,7 +293,7 @@ def subcommands(catalogue: str | None) -> None:
 
 def _add_catalogue(given: str | None) -> None:
     """Add the rows of the site's folder, and list them. Raises ``BadInput``."""
-    from wireproof.workflow.catalogue import catalogue_folder, use_catalogue
+    from wireproof.catalogue import catalogue_folder, use_catalogue
 
     folder = catalogue_folder(given, os.environ)
     rows = use_catalogue(folder) if folder is not None else {}

@@ -24,13 +24,13 @@ from wireproof.cli.tune_plan import PLACES, TUNED, WANTED, apply, export, place_
 from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
+    from wireproof.experiment.trial import TrialSpecification
+    from wireproof.experiment.trial_pattern import OwnCommand
+    from wireproof.measure.specification import MeasureSpecification
     from wireproof.model.experiment import TryResult
-    from wireproof.settings.options import Options
-    from wireproof.workflow.prove import ProofOptions
-    from wireproof.workflow.specification import MeasureSpecification
-    from wireproof.workflow.target import Target
-    from wireproof.workflow.tune.trial import TrialSpecification
-    from wireproof.workflow.tune.trial.pattern import OwnCommand
+    from wireproof.options.table import Options
+    from wireproof.target import Target
+    from wireproof.watch.prove import ProofOptions
 
 
 # --- ``wireproof tune try``: measure whether a setting helps here.
@@ -91,7 +91,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
 @click.command(
     "try",
     cls=Verb,
-    document="report.documents.tune.trial_document",
+    document="tune.document.trial_document",
     params=[*OPTIONS, *TARGET, *LINK],
     context_settings={"ignore_unknown_options": False, "allow_interspersed_args": True},
 )
@@ -109,7 +109,7 @@ def try_(knob: str, argv: tuple[str, ...], **options: Any) -> TryResult:
 
     Exit status: 0 a value helps, 1 none does, 3 undecided, 4 a run failed.
     """
-    from wireproof.workflow.tune.trial import run_trial
+    from wireproof.experiment.trial import run_trial
 
     settings = settings_of({**options, "profile": None})  # this is not check's profile
     wanted = _specification(knob, argv, settings, options)
@@ -119,9 +119,9 @@ def try_(knob: str, argv: tuple[str, ...], **options: Any) -> TryResult:
 def _specification(
     knob: str, argv: tuple[str, ...], settings: Options, options: dict[str, Any]
 ) -> TrialSpecification:
-    from wireproof.settings.knobs import is_of_a_fabric, knob_of
-    from wireproof.workflow.tune.node import JournalPlace
-    from wireproof.workflow.tune.trial import TrialSpecification
+    from wireproof.experiment.trial import TrialSpecification
+    from wireproof.options.knobs import is_of_a_fabric, knob_of
+    from wireproof.tune.node import JournalPlace
 
     tried = knob_of(knob, _settings(knob), current_context().environment)
     if not argv and tried.kind == "variable" and not is_of_a_fabric(tried.name):
@@ -146,14 +146,14 @@ def _settings(knob: str) -> Collection[str]:
     """Return the catalogue's names, unless the knob is clearly a variable."""
     if knob.partition("=")[0].isupper():
         return ()
-    from wireproof.workflow.audit import catalogue
+    from wireproof.audit.job import catalogue
 
     return catalogue().entries
 
 
 def _pattern(settings: Options, options: dict[str, Any]) -> MeasureSpecification:
-    from wireproof.workflow.session import Storage
-    from wireproof.workflow.specification import MeasureSpecification
+    from wireproof.measure.session import Storage
+    from wireproof.measure.specification import MeasureSpecification
 
     if options["metric"] or options["better"] or options["server"]:
         raise BadInput("--metric, --better and --server need a COMMAND: give it after --.")
@@ -163,9 +163,9 @@ def _pattern(settings: Options, options: dict[str, Any]) -> MeasureSpecification
 
 
 def _command(argv: tuple[str, ...], settings: Options, options: dict[str, Any]) -> OwnCommand:
-    from wireproof.settings.knobs import metric_reader
-    from wireproof.workflow.prove import specification
-    from wireproof.workflow.tune.trial.pattern import OwnCommand
+    from wireproof.experiment.trial_pattern import OwnCommand
+    from wireproof.options.knobs import metric_reader
+    from wireproof.watch.prove import specification
 
     if options["pattern"]:
         raise BadInput("--pattern and a command exclude each other: give one of them.")
@@ -199,8 +199,8 @@ for _subcommand in (plan, apply, export, try_):
 
 
 def _target(options: dict[str, Any]) -> Target:
-    from wireproof.workflow.target import this_machine
-    from wireproof.workflow.target.resolve import resolve_target
+    from wireproof.target import this_machine
+    from wireproof.target.resolve import resolve_target
 
     if options["root"] is not None:
         return this_machine()
@@ -214,7 +214,7 @@ def confirm(name: str, **options: Any) -> int:
     Without ID: the waiting set, if exactly one is waiting. A file that overrides a value at the
     next boot is reported.
     """
-    from wireproof.workflow.tune import confirm as keep
+    from wireproof.tune.job import confirm as keep
 
     return show(keep(_target(options), name, place_of(options)))
 
@@ -235,9 +235,9 @@ def revert(name: str, **options: Any) -> int:
     Without ID: the newest change set of each host, and of its BIOS with --bmc. A value that someone
     else has changed since is kept and reported.
     """
-    from wireproof.workflow.tune import revert as undo
-    from wireproof.workflow.tune.node import hosts_of
-    from wireproof.workflow.tune.with_bios import and_reverted, journals
+    from wireproof.tune.job import revert as undo
+    from wireproof.tune.node import hosts_of
+    from wireproof.tune.with_bios import and_reverted, journals
 
     target, force = _target(options), options["force"]
     done = undo(target, name, place_of(options), force=force)
@@ -250,9 +250,9 @@ def revert(name: str, **options: Any) -> int:
 @command.command("status", cls=Verb, document=TUNED, params=[_ID, *_WITH_BMC])
 def status(name: str, **options: Any) -> int:
     """Show the sets in force, their deadlines and values changed since. Nothing is changed."""
-    from wireproof.workflow.tune import status as standing
-    from wireproof.workflow.tune.node import hosts_of
-    from wireproof.workflow.tune.with_bios import and_standing, journals
+    from wireproof.tune.job import status as standing
+    from wireproof.tune.node import hosts_of
+    from wireproof.tune.with_bios import and_standing, journals
 
     target = _target(options)
     done = standing(target, name, place_of(options))
@@ -267,13 +267,13 @@ def verify(name: str, **options: Any) -> int:
 
     Nothing is changed. Exit status: 0 all are in force, 1 some are not.
     """
-    from wireproof.workflow.tune import verify as held
+    from wireproof.tune.job import verify as held
 
     return show(held(_target(options), name, place_of(options)))
 
 
 @command.command(
-    "residue", cls=Verb, document="report.documents.tune.residue_document", params=list(_COMMON)
+    "residue", cls=Verb, document="tune.document.residue_document", params=list(_COMMON)
 )
 def residue(**options: Any) -> int:
     """Find remains of earlier changes: wireproof's drop-ins without a journal, partly reverted
@@ -282,7 +282,7 @@ def residue(**options: Any) -> int:
 
     Exit status: 0 no remains, 1 remains were found.
     """
-    from wireproof.workflow.tune import residue as look_for
+    from wireproof.tune.job import residue as look_for
 
     found = look_for(_target(options), Console(), place_of(options))
     return print_result(found, status=1 if found.found else 0)

@@ -25,13 +25,13 @@ from wireproof.cli.console import (
 from wireproof.cli.declare import FORM, JSON, Verb, checked, file, flag, json_as, number
 from wireproof.cli.options import BMC, MACHINES, TARGET, bmc_options, lone_target
 from wireproof.model.errors import BadInput
-from wireproof.settings.row import absolute
+from wireproof.options.row import absolute
 
 if TYPE_CHECKING:
     from wireproof.model.tuning import Tuned, TunePlan
-    from wireproof.workflow.target import Target
-    from wireproof.workflow.tune.node import JournalPlace
-    from wireproof.workflow.tune.plan import PlanSpecification
+    from wireproof.target import Target
+    from wireproof.tune.node import JournalPlace
+    from wireproof.tune.plan import PlanSpecification
 
 
 WANTED: tuple[click.Parameter, ...] = (
@@ -59,12 +59,12 @@ PLACES: tuple[click.Parameter, ...] = (
         help="folder of the journals on the hosts; default /var/lib/wireproof/tune.",
     ),
 )
-TUNED = "report.documents.tune.tuned_document"
+TUNED = "tune.document.tuned_document"
 """The document of subcommands that query the hosts."""
 
 
 def _specification(options: dict[str, Any], asked: tuple[str, ...]) -> PlanSpecification:
-    from wireproof.workflow.tune.plan import PlanSpecification
+    from wireproof.tune.plan import PlanSpecification
 
     return PlanSpecification(
         target=lone_target(options),
@@ -89,15 +89,15 @@ def _is_file(text: str) -> bool:
 
 
 def _names_file(text: str) -> bool:
-    from wireproof.workflow.audit import catalogue
+    from wireproof.audit.job import catalogue
 
     return Path(text).is_file() and text not in catalogue().entries
 
 
 def plan_of(options: dict[str, Any], asked: tuple[str, ...]) -> TunePlan:
     """Return the plan from the file in ``asked``, if it is the only argument, or a new plan."""
-    from wireproof.workflow.tune.plan import load_plan
-    from wireproof.workflow.tune.plan import plan as make
+    from wireproof.tune.plan import load_plan
+    from wireproof.tune.plan import plan as make
 
     files = [text for text in asked if _is_file(text)]
     if not files:
@@ -113,7 +113,7 @@ def plan_of(options: dict[str, Any], asked: tuple[str, ...]) -> TunePlan:
 @click.command(
     "plan",
     cls=Verb,
-    document="report.documents.tune.tune_plan_document",
+    document="tune.document.tune_plan_document",
     params=[
         click.Argument(
             ["asked"], nargs=-1, metavar="[SETTING[=VALUE]]...", shell_complete=settings
@@ -135,7 +135,7 @@ def plan(asked: tuple[str, ...], **options: Any) -> int:
     """
     made = plan_of(options, asked)
     if options["output"] is not None:
-        from wireproof.workflow.tune.plan import save_plan
+        from wireproof.tune.plan import save_plan
 
         save_plan(made, options["output"])
     return print_result(made, status=3 if any(host.refused for host in made.hosts) else 0)
@@ -163,7 +163,7 @@ def export(form: str, asked: tuple[str, ...], **options: Any) -> int:
     Hosts with the same plan share a part of the playbook; the other forms support only hosts with
     the same plan. Nothing is changed.
     """
-    from wireproof.workflow.tune.plan import export as written
+    from wireproof.tune.plan import export as written
 
     texts = written(plan_of(options, asked), form)
     print_either(
@@ -178,7 +178,7 @@ _REPEATED = ("hosts", "lab", "launcher", "scheduler", "prefix", "root", "state")
 
 
 def place_of(options: dict[str, Any]) -> JournalPlace:
-    from wireproof.workflow.tune.node import JournalPlace
+    from wireproof.tune.node import JournalPlace
 
     root = options["root"]
     return JournalPlace(state=options["state"], root=str(root.absolute()) if root else "")
@@ -252,8 +252,8 @@ def apply(asked: tuple[str, ...], **options: Any) -> int:
     was made, or whose scheduler may start a job on it, is not changed and is reported. Exit status:
     0 all hosts, 1 not all hosts, 4 no host.
     """
-    from wireproof.workflow.tune import may_be_touched
-    from wireproof.workflow.tune.plan import target_of
+    from wireproof.tune.job import may_be_touched
+    from wireproof.tune.plan import target_of
 
     if options["source"] is not None:
         raise BadInput(
@@ -278,9 +278,9 @@ def apply(asked: tuple[str, ...], **options: Any) -> int:
 
 def _carried_out(plan: TunePlan, target: Target, options: dict[str, Any]) -> Tuned:
     """Apply the plan. If interrupted, print the set's name: hosts that have started finish it."""
-    from wireproof.workflow.tune import apply as carry_out
-    from wireproof.workflow.tune import new_id
-    from wireproof.workflow.tune.with_bios import and_firmware, journals
+    from wireproof.tune.job import apply as carry_out
+    from wireproof.tune.job import new_id
+    from wireproof.tune.with_bios import and_firmware, journals
 
     name, timeout = new_id(), options["timeout"]
     try:
@@ -299,7 +299,7 @@ def _carried_out(plan: TunePlan, target: Target, options: dict[str, Any]) -> Tun
 
 def _agreed(plan: TunePlan, options: dict[str, Any]) -> bool:
     """Show the plan unless the output is for programs; ask unless ``--yes`` is given."""
-    from wireproof.report.documents.tune import tune_plan_document
+    from wireproof.tune.document import tune_plan_document
 
     to_do = any(
         (host.changes or host.keeps or host.firmware) and not host.refused for host in plan.hosts

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
-from wireproof.analysis.interval import least_size
 from wireproof.model import quantity
 from wireproof.model.errors import WireproofError
 from wireproof.model.experiment import InterimLook, Metric
+from wireproof.stats import least_size
 
 ALPHA = 0.05
 """Error probability of all claims of an experiment together."""

@@ -14,7 +14,6 @@ from statistics import median
 import msgspec
 import numpy as np
 
-from wireproof.analysis.interval import above, least_size, shift
 from wireproof.experiment import WARM_UP, Contrast, Design
 from wireproof.locate.significance import holm
 from wireproof.model import quantity
@@ -27,6 +26,7 @@ from wireproof.model.experiment import (
     TriedKnob,
     ValueEffect,
 )
+from wireproof.stats import above, least_size, shift
 
 WORTH = 0.01
 """An effect is claimed only if its whole interval exceeds this share: less is not worth it."""

@@ -9,7 +9,7 @@ import socket
 from collections.abc import Callable, Sequence
 
 from wireproof.model.errors import BadInput
-from wireproof.settings.hosts import check_nic
+from wireproof.options.hosts import check_nic
 
 # --- The rendezvous of the ranks of the tcp transport: an address of rank 0's host and a port.
 

@@ -16,7 +16,7 @@ from typing import Literal, TypeVar
 
 from wireproof.launch.engines import EngineChoice, Family, MpiInstall
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.settings.hosts import MOST_HOSTS, host_lines, parse_hosts
+from wireproof.options.hosts import MOST_HOSTS, host_lines, parse_hosts
 
 NicSelection = Literal["claimed", "none"]
 Fabric = Literal["", "tcp", "verbs", "psm3", "psm2", "mlx", "opx"]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from wireproof.analysis.measured import Measured, measure
+from wireproof.ledger.measured import Measured, measure
 from wireproof.model.located import Metric
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.model.run import Run

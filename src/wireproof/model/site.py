@@ -1,6 +1,6 @@
 """The texts of catalogues: files beside the code, and files that a site adds.
 
-``workflow.catalogue`` reads and checks a site's files once; this module then provides them to all
+``catalogue`` reads and checks a site's files once; this module then provides them to all
 readers of a catalogue, like the files beside the code.
 """
 

@@ -1,353 +1,323 @@
-"""Points of a sweep, shuffled with a recorded seed."""
+"""The output of ``wireproof plan`` for headroom, scale and validation, with bounds of numbers."""
 
-import math
-import random
-from collections.abc import Iterable, Sequence
-from itertools import count
+from __future__ import annotations
+
 from typing import Literal
 
 import msgspec
 
-from wireproof.model import quantity
-from wireproof.model.errors import BadInput
-from wireproof.model.pattern import CATALOGUE, Form, GroupPattern, Pattern, answers, fits
-from wireproof.model.plan import Formula, ModelWorld, Point, Policy
-from wireproof.physics.framing import LEAST_HEADER
-
-SIZES: tuple[int, ...] = (0, *(1 << power for power in range(23)))
-"""0 B and the powers of two to 4 MiB, as in OSU and IMB."""
+from wireproof.model.finding import Verdict
 
 
-def sweep(
-    pattern: Pattern,
-    sizes: Iterable[int],
-    pairs: Sequence[tuple[int, int]],
-    *,
-    form: Form | None = None,
-    window: int = 64,
-    formula: Formula = "robust",
-    budget_ms: int | None = None,
-) -> list[Point]:
-    """Return one point per size with all ``pairs`` at once; ``numbered`` assigns the ids."""
-    implied: Form = "stream" if "stream" in CATALOGUE[pattern].forms else "latency"
-    return [
-        Point(
-            id=0,
-            pattern=pattern,
-            message_bytes=size,
-            pairs=tuple(pairs),
-            form=form or implied,
-            window=window,
-            formula=formula,
-            budget_ms=budget_ms,
-        )
-        for size in sizes
-        if fits(pattern, size)
-    ]
+class Bounds(msgspec.Struct, frozen=True):
+    """``low`` <= true value <= ``high``, in the unit of the field that contains the bounds."""
+
+    low: float
+    high: float
+
+    def __add__(self, other: Bounds) -> Bounds:
+        return Bounds(self.low + other.low, self.high + other.high)
+
+    def times(self, other: Bounds | float) -> Bounds:
+        """Return the product of two numbers that are 0 or more."""
+        if isinstance(other, Bounds):
+            return Bounds(self.low * other.low, self.high * other.high)
+        return Bounds(self.low * other, self.high * other)
+
+    @property
+    def known(self) -> bool:
+        """True if both bounds are equal."""
+        return self.low == self.high
 
 
-def numbered(points: Sequence[Point], *, seed: int, repeats: int = 1) -> tuple[Point, ...]:
-    """Shuffle (so that drift does not look like a dependence on size), repeat, and number in run
-    order.
+def exactly(value: float) -> Bounds:
+    """Return bounds for a value that is known exactly."""
+    return Bounds(value, value)
+
+
+class Delay(msgspec.Struct, frozen=True, kw_only=True):
+    """One term of the round trip, in bit times. ``low``: as fast as real ports are; ``high``: the
+    maximum that the standard allows.
     """
-    order = random.Random(seed)
-    ids = count()
-    result: list[Point] = []
-    for repeat in range(repeats):
-        batch = list(points)
-        order.shuffle(batch)
-        result += [msgspec.structs.replace(point, id=next(ids), repeat=repeat) for point in batch]
-    return tuple(result)
+
+    name: str
+    bits: Bounds
+    formula: str
+    source: str
 
 
-# --- Points that a group of ranks measures together.
-
-HPCC_SIZES = (8, 2_000_000)
-"""HPCC's sizes: 8 B for latency, two million bytes (not 2 MiB) for bandwidth."""
-_MOST_BYTES_OF_ALL = 16 << 20
-
-
-def default_sizes(pattern: Pattern, members: int, formula: Formula = "robust") -> tuple[int, ...]:
-    """Return the default sizes of a sweep: 8 B to 1 MiB, or less if every member needs buffers for
-    all others.
+class CableFit(msgspec.Struct, frozen=True, kw_only=True):
+    """A speed and an MTU for which a configured headroom is checked. ``longest_m``: the longest
+    cable that it covers, null if it covers none. ``worst_m``: the same with the interface delays
+    that the standard allows. For a cable of exactly that length, the calculation results in the
+    configured headroom.
     """
-    if pattern == "barrier":
-        return (0,)
-    if pattern == "congestion":
-        return (8,)
-    if formula == "hpcc":
-        return HPCC_SIZES
-    most = 1 << 20
-    if CATALOGUE[pattern].room_for_all:
-        most = _MOST_BYTES_OF_ALL // max(1, members)
-    return tuple(size for size in SIZES if 8 <= size <= most)
+
+    speed_gbps: float
+    mtu_bytes: int
+    least_bytes: int
+    longest_m: float | None
+    worst_m: float | None
 
 
-def group_sweep(
-    pattern: GroupPattern,
-    sizes: Iterable[int],
-    members: Sequence[int],
-    *,
-    order: Literal["natural", "random"] = "natural",
-    window: int = 64,
-    formula: Formula = "robust",
-    budget_ms: int | None = None,
-) -> list[Point]:
-    """Return one point per size. Raises ``BadInput`` for a group that does not fit the pattern."""
-    if len(members) < 2:
-        raise BadInput(f"{pattern} needs two ranks or more: give more hosts, or --ppn.")
-    if pattern == "message_rate" and len(members) % 2:
-        raise BadInput(
-            f"message_rate pairs one half of the ranks with the other, but {len(members)} is odd."
-        )
-    points = [
-        Point(
-            id=0,
-            pattern=pattern,
-            message_bytes=size,
-            members=tuple(members),
-            form="stream",
-            order=order,
-            window=window,
-            formula=formula,
-            budget_ms=budget_ms,
-        )
-        for size in sizes
-        if fits(pattern, size)
-    ]
-    if not points:
-        raise BadInput(
-            f"{pattern} cannot be measured at these sizes: allreduce adds numbers of "
-            f"{CATALOGUE['allreduce'].unit_bytes} B."
-        )
-    return points
+class Configured(msgspec.Struct, frozen=True, kw_only=True):
+    """A configured headroom compared with the required headroom."""
+
+    headroom_bytes: int
+    enough: bool | None
+    sentences: list[str]
+    fits: list[CableFit]
 
 
-def congestion(size: int, ranks: Sequence[int]) -> Point:
-    """Return a point that measures the half round trip between the first and the middle rank.
+class Pfc(msgspec.Struct, frozen=True, kw_only=True):
+    """The output of ``wireproof plan pfc --json``; bytes are counted at the receiving port.
 
-    The measurement is made both without load and while all others stream to each other. ``ranks``:
-    in the hosts' order; fewer than four raise BadInput.
+    ``headroom_bytes``: for one priority of one port. ``xon_bytes``, ``xoff_bytes``: fill level of
+    that priority's buffer below which traffic resumes, and above which it is paused;
+    ``buffer_bytes``: XOFF plus headroom. ``total_*``: for all ports and priorities.
+    ``refill_bytes``: bytes that leave the buffer before new data can arrive after XON; if less
+    remains below XON, the link idles.
     """
-    if len(ranks) < 4:
-        raise BadInput(
-            "congestion needs four ranks or more: two that are observed and two that disturb them."
-        )
-    half = len(ranks) // 2
-    rest = [rank for index, rank in enumerate(ranks) if index not in (0, half)]
-    way = len(rest) // 2
-    load = tuple(zip(rest[:way], rest[way : 2 * way], strict=True))
-    return Point(
-        id=0,
-        pattern="congestion",
-        message_bytes=size,
-        form="latency",
-        pairs=((ranks[0], ranks[half]),),
-        load=load,
-    )
+
+    speed_gbps: float
+    mtu_bytes: int
+    other_mtu_bytes: int
+    cable_m: float
+    ports: int
+    priorities: int
+    cell_bytes: int
+    delays: list[Delay]
+    headroom_bytes: Bounds
+    headroom_in_cells_bytes: Bounds
+    xon_bytes: int
+    xoff_bytes: int
+    refill_bytes: int
+    buffer_bytes: int
+    total_headroom_bytes: int
+    total_buffer_bytes: int
+    sources: list[str]
+    validity: list[str]
+    budget_bytes: int | None = None
+    fits_budget: bool | None = None
+    configured: Configured | None = None
+    sentences: list[str] = msgspec.field(default_factory=list)
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Whether the configured headroom and the buffer are enough; None if neither is given."""
+        held = [] if self.configured is None else [self.configured.enough]
+        held += [] if self.budget_bytes is None else [self.fits_budget]
+        if not held or all(held):
+            return "pass" if held else None
+        return "fail" if False in held else "inconclusive"
 
 
-def saturation_ranks(ppn: int) -> list[int]:
-    """Return 1, 2, 4 ... and ``ppn`` itself."""
-    counts = [1 << power for power in range(ppn.bit_length()) if 1 << power < ppn]
-    return [*counts, ppn]
+ScalePattern = Literal["ring", "barrier", "allreduce", "alltoall", "sweep"]
+PATTERNS: tuple[ScalePattern, ...] = ("ring", "barrier", "allreduce", "alltoall", "sweep")
 
 
-def saturation(sizes: Iterable[int], ppn: int, *, window: int = 64) -> list[Point]:
-    """Return message_rate points between two hosts for growing numbers of ranks and sizes.
+class Parameter(msgspec.Struct, frozen=True, kw_only=True):
+    """A number that the simulation uses, with its source."""
 
-    They show the size from which the link is full. Each host has ``ppn`` ranks (0 to ppn - 1, and
-    ppn to 2 ppn - 1).
+    name: str
+    value: float
+    unit: str
+    source: str
+
+
+class Prediction(msgspec.Struct, frozen=True, kw_only=True):
+    """One pattern at one scale.
+
+    ``time_ns``: one operation of all ranks (for a sweep, all rounds); ``latency_ns``: per message,
+    as HPCC defines it for rings, otherwise equal to ``time_ns``. ``spread_ns``: bounds of
+    ``time_ns``, as ``method`` explains. ``simulated``: how many of ``total`` rings or phases were
+    simulated.
     """
-    points: list[Point] = []
-    chosen = [size for size in sizes if size > 0]
-    for busy in saturation_ranks(ppn):
-        members = [*range(busy), *range(ppn, ppn + busy)]
-        points += group_sweep("message_rate", chosen, members, window=window)
-    return points
+
+    pattern: ScalePattern
+    order: str
+    nodes: int
+    ppn: int
+    ranks: int
+    message_bytes: int
+    time_ns: float
+    latency_ns: float
+    spread_ns: Bounds
+    simulated: int
+    total: int
+    method: str
 
 
-# --- The duration of points at the claimed rate, computed before anything is sent. On a slow link,
-# a message of 4 MiB takes longer than a point's whole budget, so smaller messages are sent there
-# instead of taking more time. If the user chooses the sizes, the budget follows them. A suite's
-# counts get the time that they need.
+class Scale(msgspec.Struct, frozen=True, kw_only=True):
+    """The output of ``wireproof plan scale --json``."""
+
+    topology: str
+    seed: int
+    parameters: list[Parameter]
+    predictions: list[Prediction]
+    sources: list[str]
+    validity: list[str]
 
 
-_FILLING = 65_536  # smallest size that must fill a link
-_LARGEST_MS = 90.0  # one message; twelve messages make up the six windows that an interval needs
-_IN_FLIGHT_MS = 32.0
-_LEAST_IN_FLIGHT = 65_536
-# budget in windows: six windows may take twice the budget, after two warm-up windows
-_WINDOWS = 5.0
-_SLOWER = 3.0  # deadlines allow rates below the claimed rate by this factor
-_SPARE_MS = 10_000
-_OSU_LARGE = 8192
-_MIB = 1 << 20
-_MOST_HALF = 32
-
-
-def _message_ms(size: int, rate_bits_per_s: float) -> float:
-    return size * 8e3 / rate_bits_per_s
-
-
-def affordable(
-    sizes: Sequence[int], rate_bits_per_s: float | None, largest_ms: float = _LARGEST_MS
-) -> tuple[int, ...]:
-    """Return the sizes whose messages take at most ``largest_ms`` on the link.
-
-    A point can then be measured well within its budget. The smallest size that fills a link is
-    always kept.
+class ScreenDesign(msgspec.Struct, frozen=True, kw_only=True):
+    """A screen with ``rounds`` rounds of disjoint pairs. ``least_slowdown``: the smallest slowdown
+    that it finds with the requested power; ``found``: probability that one slow port becomes a
+    suspect; ``seconds``: from the minimum time that gives intervals to the whole budget.
     """
-    if not rate_bits_per_s:
-        return tuple(sizes)
-    enough = min((size for size in sizes if size >= _FILLING), default=max(sizes, default=0))
-    return tuple(
-        size for size in sizes if size <= enough or _message_ms(size, rate_bits_per_s) <= largest_ms
-    )
+
+    rounds: int
+    pairs: int
+    least_slowdown: float
+    found: float
+    seconds: Bounds
 
 
-def paced(
-    policy: Policy, rate_bits_per_s: float | None, in_flight_ms: float = _IN_FLIGHT_MS
-) -> Policy:
-    """Limit the bytes in flight to ``in_flight_ms`` of the link's time.
+class Validation(msgspec.Struct, frozen=True, kw_only=True):
+    """The output of ``wireproof plan validate --json``.
 
-    If a window lasts seconds, there is no time for a second one.
+    ``least``: the design with the fewest rounds that suffices; null if no number of rounds does.
+    ``check``: what ``wireproof check`` does by default, and ``enough``: whether that suffices.
+    ``false_suspects``: expected number in one sweep of healthy nodes, before suspects are measured
+    again; ``confirm_s``: time per suspect.
     """
-    if not rate_bits_per_s:
-        return policy
-    most = max(_LEAST_IN_FLIGHT, round(rate_bits_per_s / 8e3 * in_flight_ms))
-    return msgspec.structs.replace(policy, in_flight_bytes=min(policy.in_flight_bytes, most))
+
+    nodes: int
+    slowdown: float
+    noise: float
+    spread: float
+    false_alarms: float
+    power: float
+    metric: str
+    practical: float
+    least: ScreenDesign | None
+    check: ScreenDesign
+    enough: bool
+    others: list[ScreenDesign]
+    false_suspects: float
+    confirm_s: float
+    message_bytes: int
+    parameters: list[Parameter]
+    sentences: list[str]
+    sources: list[str]
+    validity: list[str]
 
 
-def covering(world: ModelWorld, size: int) -> int:
-    """Return the number of messages of ``size`` bytes in flight that keep the simulated link full.
-    One half of them takes as long as the acknowledgement of the other half.
+# --- Queue pairs and memory of a job, as ``wireproof plan footprint`` prints them.
+
+Unit = Literal["rank", "peer rank", "peer node"]
+"""The unit that a part is counted per: each rank, each remote rank that a rank talks to, or each
+remote node that a node talks to.
+"""
+Basis = Literal["source", "assumed"]
+"""``source``: sizes and counts come from the library's source code. ``assumed``: bounds taken from
+adapters in use (a work queue entry of 64 to 128 B); a measurement can replace them.
+"""
+
+
+class FormulaSetting(msgspec.Struct, frozen=True, kw_only=True):
+    """A variable that the formulas use. ``given``: the user set it; otherwise it has its
+    default.
     """
-    latency_ns = world.latency_ns + world.overhead_ns
-    occupancy_ns = max(world.gap_ns_per_byte * size, world.overhead_ns, 1.0)
-    return 2 * min(_MOST_HALF, max(2, math.ceil(2 * latency_ns / occupancy_ns)))
+
+    name: str
+    value: int
+    given: bool
+    meaning: str
 
 
-def formula_messages(point: Point) -> int:
-    """Return the number of consecutive messages in one direction by the suite's count, including
-    warm-up.
+class Peers(msgspec.Struct, frozen=True, kw_only=True):
+    """Who talks to whom between nodes.
+
+    ``node_pairs``: unordered pairs of nodes that talk; ``most_pairs``: all possible pairs.
+    ``rank``: remote ranks of one rank; ``node_ranks``, ``job_ranks``: the same summed over the
+    ranks of a node and over all ranks. ``node``: remote nodes of one node.
     """
-    size = max(1, point.message_bytes)
-    round_trip = point.form == "latency" or point.pattern == "pingpong"
-    window = 1 if round_trip else point.window
-    if point.iterations:
-        return point.iterations + max(1, point.iterations // 10)
-    if point.formula == "osu":
-        large = size > _OSU_LARGE
-        if point.pattern == "message_rate":
-            return 110 * window
-        if round_trip:
-            return 1010 if large else 10_100
-        return (22 if large else 110) * window
-    if point.formula == "imb-mpi1":
-        count = min(1000, max(1, 40 * _MIB // size))
-        return (2 * count + max(10, count // 10)) * window
-    count = min(100_000, max(1, 800 * _MIB // size))
-    return (count + count // 10) * window
+
+    rank: Bounds
+    node_ranks: Bounds
+    job_ranks: Bounds
+    node: Bounds
+    node_pairs: Bounds
+    most_pairs: int
+    assumed: str
 
 
-def _window_ms(point: Point, policy: Policy, rate_bits_per_s: float) -> float:
-    """Return the time in ms of one batch (a window or one exchange), if all threads or members
-    share the link.
+class Sums(msgspec.Struct, frozen=True, kw_only=True):
+    """One quantity per rank, per node and for the whole job. ``node`` includes what the kernel
+    allocates.
     """
-    sharing = max(point.threads, len(point.members), 1)
-    ways = 2 if answers(point.pattern, point.form) else 1
-    window = 1
-    if point.form == "stream":
-        window = max(2, min(point.window, policy.in_flight_bytes // max(1, point.message_bytes)))
-    return _message_ms(point.message_bytes, rate_bits_per_s) * window * sharing * ways
+
+    rank: Bounds
+    node: Bounds
+    job: Bounds
 
 
-def _formula_ms(point: Point, rate_bits_per_s: float) -> float:
-    ways = 2 if answers(point.pattern, point.form) else 1
-    return (
-        _message_ms(point.message_bytes, rate_bits_per_s)
-        * formula_messages(point)
-        * ways
-        * max(1, point.threads)
-    )
+class FootprintPart(msgspec.Struct, frozen=True, kw_only=True):
+    """One part of the footprint, which exists once for each ``per``, with its QPs and bytes."""
+
+    name: str
+    per: Unit
+    qps: Bounds
+    bytes: Bounds
+    formula: str
+    basis: Basis
+    kind: str = ""
 
 
-def provable(points: Iterable[Point], least_bytes: int) -> tuple[Point, ...]:
-    """Return the points with enough operations to move ``least_bytes`` in one direction.
-
-    Fewer bytes cannot be distinguished from other traffic, and the path would stay unproven. Over a
-    wire of 40 us, an 8 B ping-pong is precise after only 6 kB. A point's budget still ends it.
-    Counts of a suite or of the user are kept.
+class LimitCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """The QP limit of an adapter compared with what one node needs. ``fits``: null if it depends on
+    who talks to whom.
     """
-    return tuple(
-        point
-        if point.formula != "robust" or point.iterations
-        else msgspec.structs.replace(point, least_operations=_operations(point, least_bytes))
-        for point in points
-    )
+
+    adapter: str
+    max_qps: int
+    fits: bool | None
+    sentence: str
+    source: str
 
 
-def _operations(point: Point, least_bytes: int) -> int:
-    header = LEAST_HEADER if answers(point.pattern, point.form) else 0
-    each = point.message_bytes + header
-    return -(-least_bytes // each) if each else 0
-
-
-def _budgeted(
-    point: Point, policy: Policy, rate_bits_per_s: float, *, budget_given: bool
-) -> tuple[Point, float]:
-    """Return the point with a budget for its six windows, and its time in ms at the claimed
-    rate."""
-    if point.formula != "robust":
-        return point, _formula_ms(point, rate_bits_per_s)
-    budget = point.budget_ms or policy.point_budget_ms
-    wanted = round(_WINDOWS * _window_ms(point, policy, rate_bits_per_s))
-    if point.iterations == 0 and not budget_given and wanted > budget:
-        return msgspec.structs.replace(point, budget_ms=wanted), 2.0 * wanted
-    return point, 2.0 * budget
-
-
-def with_time(
-    points: Iterable[Point],
-    policy: Policy,
-    rate_bits_per_s: float | None,
-    *,
-    budget_given: bool = False,
-) -> tuple[list[Point], Policy]:
-    """Return the points with budgets for six windows each (unless the user set one), and the policy
-    with deadlines that all of them meet.
-
-    Raises ``BadInput`` with the arithmetic if one point of a suite's formula takes longer than the
-    whole run may.
+class QpReading(msgspec.Struct, frozen=True, kw_only=True):
+    """One assumption that makes the formula match the observed number: ``connection`` QPs for each
+    pair that talks, and ``pairs`` such pairs.
     """
-    if not rate_bits_per_s:
-        return list(points), policy
-    found: list[Point] = []
-    longest = float(policy.point_deadline_ms)
-    whole = 0.0
-    for given in points:
-        point, needed = _budgeted(given, policy, rate_bits_per_s, budget_given=budget_given)
-        if needed > policy.run_deadline_ms:
-            raise BadInput(_too_long(point, needed, rate_bits_per_s, policy))
-        found.append(point)
-        longest = max(longest, _SLOWER * needed + _SPARE_MS)
-        whole += needed
-    run = max(policy.run_deadline_ms, round(_SLOWER * whole))
-    return found, msgspec.structs.replace(
-        policy, point_deadline_ms=round(longest), run_deadline_ms=run
-    )
+
+    connection: int
+    pairs: float
+    share: float
+    whole: bool
+    sentence: str
 
 
-def _too_long(point: Point, needed_ms: float, rate_bits_per_s: float, policy: Policy) -> str:
-    count = (
-        ""
-        if point.formula == "robust"
-        else f" ({formula_messages(point)} messages by {point.formula}'s count)"
-    )
-    return (
-        f"{point.pattern} of {quantity.size(point.message_bytes)}{count} takes "
-        f"{needed_ms / 1e3:.0f} s at {rate_bits_per_s / 1e6:.0f} Mb/s, but the run may take "
-        f"only {policy.run_deadline_ms / 1e3:.0f} s: give smaller --sizes, or a longer "
-        "--deadline."
-    )
+class Observed(msgspec.Struct, frozen=True, kw_only=True):
+    """The resources that a real run used, compared with the formula; null: not observed."""
+
+    what: str
+    qps: int
+    by_kind: dict[str, int]
+    processes: int | None
+    registered_bytes: int | None
+    inside: bool
+    sentences: list[str]
+    readings: list[QpReading]
+    job_qps: float | None
+
+
+class Footprint(msgspec.Struct, frozen=True, kw_only=True):
+    """The output of ``wireproof plan footprint --json``. ``bytes``: resident memory that the
+    transport uses for messages, without the application's memory and the memory that it registers.
+    """
+
+    mode: str
+    nodes: int
+    ppn: int
+    rails: int
+    mtu_bytes: int
+    peers: Peers
+    qps: Sums
+    bytes: Sums
+    parts: list[FootprintPart]
+    settings: list[FormulaSetting]
+    limits: list[LimitCheck]
+    observed: list[Observed]
+    sources: list[str]
+    validity: list[str]

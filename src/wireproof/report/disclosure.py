@@ -60,7 +60,7 @@ def _network(nics: Mapping[int, str], host: Host) -> list[Found]:
 
 def _rail(host: Host, rail: str, *, several: bool) -> list[Found]:
     # importing the analysis package would load numpy
-    from wireproof.analysis.relations import port_called
+    from wireproof.ledger.relations import port_called
 
     of = f" of {rail}" if several else ""
     nic = port_called(host.nics, rail)
@@ -297,7 +297,7 @@ def _nic(host: Host, claimed: str) -> str:
 
 
 def _one_nic(host: Host, name: str) -> str:
-    from wireproof.analysis.relations import port_called  # the analysis package loads numpy
+    from wireproof.ledger.relations import port_called  # the analysis package loads numpy
 
     nic = port_called(host.nics, name)
     if nic is None:

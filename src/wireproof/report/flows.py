@@ -20,7 +20,7 @@ from wireproof.model.traffic import DIRECTIONS, LEVELS, QUALITIES, Direction, Le
 from wireproof.report.names import natural
 
 if TYPE_CHECKING:
-    from wireproof.analysis.ledger import HostPorts
+    from wireproof.ledger.ledger import HostPorts
     from wireproof.model.traffic import Ledger
 
 
@@ -112,7 +112,7 @@ class _Known(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, run: Run) -> _Known:
         # importing the analysis package would load numpy
-        from wireproof.analysis.traffic import ports_of
+        from wireproof.ledger.traffic import ports_of
 
         hosts = {host.rank: host for host in run.hosts}
         read = {
@@ -133,14 +133,14 @@ def _as_ports(host: Host, claim: str) -> str:
     """Return the claim with the names of the host's ports, because a user may name an RDMA
     device.
     """
-    from wireproof.analysis.relations import port_called
+    from wireproof.ledger.relations import port_called
 
     found = [(name, port_called(host.nics, name)) for name in rails_of(claim)]
     return joined([port.name if port is not None else name for name, port in found])
 
 
 def _add_point(known: _Known, point: PointRecord, namespaces: dict[int, _Namespace]) -> None:
-    from wireproof.analysis.traffic import readers, watch
+    from wireproof.ledger.traffic import readers, watch
 
     reader_of = readers(point, known.hosts)
     for rank, reader in reader_of.items():
@@ -177,8 +177,8 @@ def _add(
     """Add the bytes of one point. Expected bytes count only if the counter could be read, so that
     both sums stay comparable.
     """
-    from wireproof.analysis.crossed import crossed_at
-    from wireproof.analysis.places import one_place
+    from wireproof.ledger.crossed import crossed_at
+    from wireproof.ledger.places import one_place
 
     for nic in {*ledger.ports.keys() - one_place(ledger, claimed.keys() - {""}), *claimed}:
         key = (nic, direction)

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from wireproof.analysis.ledger import HostPorts
-from wireproof.analysis.relations import claimed_nic, with_rails
-from wireproof.analysis.traffic import moved_in, ports_of
 from wireproof.atlas import Atlas
+from wireproof.ledger.ledger import HostPorts
+from wireproof.ledger.relations import claimed_nic, with_rails
+from wireproof.ledger.traffic import moved_in, ports_of
 from wireproof.model.claim import Criteria, HostClaim, LinkClaim
 from wireproof.model.finding import Node, Route
 from wireproof.model.record import Host, Idle, Nic, PairResult

@@ -14,35 +14,35 @@ from typing import Any, ParamSpec, TypeVar
 
 import msgspec
 
+from wireproof.archive.compare import compare as run_compare
+from wireproof.audit.job import AuditSpecification
+from wireproof.audit.job import audit as run_audit
 from wireproof.launch.mpi.environment import own_environment
+from wireproof.locate.document import LocateDocument
+from wireproof.measure.job import measure as run_measure
+from wireproof.measure.report import report as run_report
+from wireproof.measure.session import Storage
+from wireproof.measure.specification import (
+    CheckSpecification,
+    MeasureSpecification,
+)
 from wireproof.model.history import Comparison
 from wireproof.model.setting import Audit
 from wireproof.model.setting import Profile as SettingsProfile
 from wireproof.model.tuning import Tuned, TunePlan
-from wireproof.report.documents.located import LocateDocument
+from wireproof.options.resolve import SETTINGS, resolve
+from wireproof.options.row import as_path, refuse_unknown
+from wireproof.options.table import ROWS, Profile
+from wireproof.options.table import Options as Asked
 from wireproof.report.json.result import ResultDocument
-from wireproof.settings.options import ROWS, Profile
-from wireproof.settings.options import Options as Asked
-from wireproof.settings.resolve import SETTINGS, resolve
-from wireproof.settings.row import as_path, refuse_unknown
-from wireproof.workflow.audit import AuditSpecification
-from wireproof.workflow.audit import audit as run_audit
+from wireproof.report.reporter import LoggingReporter, Reporter
+from wireproof.target import Target, this_machine
+from wireproof.target.resolve import resolve_target
+from wireproof.tune.job import apply, confirm, may_be_touched, revert, status
+from wireproof.tune.node import JournalPlace
+from wireproof.tune.plan import PlanSpecification, plan
 from wireproof.workflow.check import check as run_check
-from wireproof.workflow.compare import compare as run_compare
 from wireproof.workflow.locate import locate as run_locate
-from wireproof.workflow.measure import measure as run_measure
-from wireproof.workflow.report import report as run_report
-from wireproof.workflow.reporter import LoggingReporter, Reporter
-from wireproof.workflow.session import Storage
-from wireproof.workflow.specification import (
-    CheckSpecification,
-    MeasureSpecification,
-)
-from wireproof.workflow.target import Target, this_machine
-from wireproof.workflow.target.resolve import resolve_target
-from wireproof.workflow.tune import apply, confirm, may_be_touched, revert, status
-from wireproof.workflow.tune.node import JournalPlace
-from wireproof.workflow.tune.plan import PlanSpecification, plan
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -13,32 +13,32 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from wireproof.audit.job_facts import QUICK, REQUESTS
 from wireproof.locate.causes.properties import fact_requests
+from wireproof.measure.points import SIZES, affordable, covering, numbered, paced, sweep
+from wireproof.measure.resume import remember, result_folder, stored_seed
+from wireproof.measure.session import Session
+from wireproof.measure.session.dry_run import Planned, planned
+from wireproof.measure.session.launch import install_for
+from wireproof.measure.session.screen_plan import crowded, screen_points
+from wireproof.measure.specification import CheckSpecification, imagined_target, job_target
 from wireproof.model.claim import first_rail
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.located import Fabric
 from wireproof.model.plan import FactRequest, ModelFault, Point, Policy
+from wireproof.options.table import Profile
 from wireproof.physics.table import link_from_name
-from wireproof.plan import SIZES, affordable, covering, numbered, paced, sweep
-from wireproof.settings.options import Profile
+from wireproof.report.reporter import Reporter, say_all
 from wireproof.store.snapshot import SETTINGS
-from wireproof.workflow.job_facts import QUICK, REQUESTS
-from wireproof.workflow.reporter import Reporter, say_all
-from wireproof.workflow.resume import remember, result_folder, stored_seed
-from wireproof.workflow.session import Session
-from wireproof.workflow.session.dry_run import Planned, planned
-from wireproof.workflow.session.launch import install_for
-from wireproof.workflow.session.screen_plan import crowded, screen_points
-from wireproof.workflow.specification import CheckSpecification, imagined_target, job_target
-from wireproof.workflow.target import Target, this_machine
-from wireproof.workflow.target.availability import Availability
-from wireproof.workflow.target.resolve import fabric_for, refuse_lone_claims, resolve_target
+from wireproof.target import Target, this_machine
+from wireproof.target.availability import Availability
+from wireproof.target.resolve import fabric_for, refuse_lone_claims, resolve_target
 
 if TYPE_CHECKING:
     from wireproof.instrument import Outcome
+    from wireproof.measure.result import MeasuredPart, Result
     from wireproof.model.tuning import Standing
     from wireproof.report.judged_run import JudgedRun
-    from wireproof.workflow.result import MeasuredPart, Result
 
 
 QUICK_PINGPONG = (0, 8, 1024, 16384, 65536, 262144, 1 << 20)
@@ -88,7 +88,7 @@ def check(
         with result_folder(specification.storage, "check", reporter) as folder:
             session = _session(specification, target, folder, fabric)
             if specification.storage.resume:
-                from wireproof.workflow.dossier import unseal
+                from wireproof.archive.dossier import unseal
 
                 unseal(folder, reporter)
             install_for(session)  # a missing MPI is an error before anything is written
@@ -98,7 +98,7 @@ def check(
             parts = _parts(specification, session, target, fabric, reporter)
             parts = [part.on_hosts_with(standing) for part in parts]
             parts = _with_settings(parts, specification, target, reporter, environment, folder)
-            from wireproof.workflow.result import keep_result  # loaded while the ranks start
+            from wireproof.measure.result import keep_result  # loaded while the ranks start
 
             result = keep_result(
                 parts,
@@ -108,7 +108,7 @@ def check(
                 reporter=reporter,
             )
             if specification.profile == "acceptance":
-                from wireproof.workflow.dossier import seal
+                from wireproof.archive.dossier import seal
 
                 agreed = specification.method.agreed
                 return seal(result, specification.profile, agreed, reporter)
@@ -116,7 +116,7 @@ def check(
 
 
 def _standing(target: Target) -> Standing | None:
-    from wireproof.workflow.tune import standing_on
+    from wireproof.tune.job import standing_on
 
     return standing_on(target)
 
@@ -147,8 +147,8 @@ def _narrowed(specification: CheckSpecification) -> CheckSpecification:
     count = specification.least_proven
     if count is None:
         return specification
+    from wireproof.archive.history import least_proven
     from wireproof.store.history import take_turns
-    from wireproof.workflow.history import least_proven
 
     root = specification.storage.history
     if root is None or count > len(specification.hosts):
@@ -303,11 +303,11 @@ def _parts(
     """Return a measured and judged part for each subject of the check; no part follows an
     interrupted part.
     """
-    from wireproof.workflow.session.again import run_settled
+    from wireproof.measure.session.again import run_settled
 
     parts: list[MeasuredPart] = []
     if target.hosts and target.size > 2:
-        from wireproof.workflow.session.again import run_screen
+        from wireproof.measure.session.again import run_screen
 
         parts.append(_measured(*run_screen(session, target, fabric, reporter)))
         curves = specification.profile != "quick" and session.transport != "model"
@@ -322,7 +322,7 @@ def _parts(
 
 
 def _measured(section: JudgedRun, outcomes: list[Outcome]) -> MeasuredPart:
-    from wireproof.workflow.result import MeasuredPart
+    from wireproof.measure.result import MeasuredPart
 
     return MeasuredPart(section, outcomes)
 
@@ -341,8 +341,8 @@ def _with_settings(
     skipped = target.size > COMMANDS_UP_TO or (parts and parts[-1].ended("interrupted"))
     if not parts or not specification.audit or skipped:
         return parts
-    from wireproof.workflow.audit import audit_target
-    from wireproof.workflow.conditions import with_settings
+    from wireproof.audit.job import audit_target
+    from wireproof.measure.conditions import with_settings
 
     try:
         run = parts[0].section.run

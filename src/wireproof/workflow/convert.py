@@ -10,6 +10,7 @@ import msgspec
 from wireproof.model.claim import Limits, LinkClaim
 from wireproof.model.errors import BadInput
 from wireproof.model.quantity import Converted, ConvertedRow, LinkShares, short_time
+from wireproof.options.sizes import parse_size
 from wireproof.physics import limits
 from wireproof.physics.bounds import bounds_of
 from wireproof.physics.claims import FAMILIES
@@ -26,7 +27,6 @@ from wireproof.physics.units import (
     shares,
     times,
 )
-from wireproof.settings.sizes import parse_size
 
 _LINK = re.compile(r"(?:\d{1,2} ?x ?)?([A-Za-z0-9-]{2,40})(:[\d.]{1,8})?")
 _ROUNDED = 1.0005  # a rate that a user types has few digits

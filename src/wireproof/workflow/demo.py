@@ -9,19 +9,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from wireproof.lab.cluster import Lab, up
+from wireproof.measure.points import numbered, sweep
+from wireproof.measure.result import MeasuredPart, Result, keep_result
+from wireproof.measure.resume import result_folder
+from wireproof.measure.session import Session, Storage
+from wireproof.measure.session.again import run_screen, run_settled
+from wireproof.measure.session.run import run_session
+from wireproof.measure.session.screen_plan import screen_points
 from wireproof.model.finding import Finding, Port
 from wireproof.model.pattern import PairPattern
 from wireproof.model.plan import Point
 from wireproof.model.topology import Fault, Network, Topology
-from wireproof.plan import numbered, sweep
-from wireproof.workflow.reporter import Reporter
-from wireproof.workflow.result import MeasuredPart, Result, keep_result
-from wireproof.workflow.resume import result_folder
-from wireproof.workflow.session import Session, Storage
-from wireproof.workflow.session.again import run_screen, run_settled
-from wireproof.workflow.session.run import run_session
-from wireproof.workflow.session.screen_plan import screen_points
-from wireproof.workflow.target import Target, lab_target
+from wireproof.report.reporter import Reporter
+from wireproof.target import Target, lab_target
 
 NODES = ("n1", "n2", "n3", "n4")
 SLOW_NODE, SLOW_RATE, SLOW_RATE_TEXT = "n3", "300mbit", "300 Mb/s"

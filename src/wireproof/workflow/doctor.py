@@ -43,7 +43,7 @@ from wireproof.model.diagnosis import (
 )
 from wireproof.model.errors import WireproofError
 from wireproof.model.plan import Plan, Point, Policy, RankPlace, Transport, TransportKind
-from wireproof.workflow.reporter import Reporter
+from wireproof.report.reporter import Reporter
 
 # --- The capabilities of this machine that wireproof needs: the part of ``doctor`` that needs no
 # MPI.

@@ -17,12 +17,12 @@ from wireproof.model.finding import Verdict, worst
 from wireproof.model.history import Entry, NodeAge, Regression, Trend
 from wireproof.model.setting import AuditResult, Setting
 from wireproof.model.topology import LabStatus
-from wireproof.report.documents.benchmark import RecipeDocument
-from wireproof.report.documents.proof import KIND as PROOF
 from wireproof.report.gate import KIND as GATE
 from wireproof.report.json import Kind, enveloped, json_schema
 from wireproof.report.json.result import ResultDocument
 from wireproof.verdict.catalogue import CatalogueEntry
+from wireproof.watch.benchmark_document import RecipeDocument
+from wireproof.watch.document import KIND as PROOF
 
 __all__ = ["KINDS", "in_envelope", "kind_called", "kind_of", "schema_called"]
 
@@ -109,13 +109,13 @@ KINDS: tuple[Kind, ...] = (
     Kind(
         "wireproof.benchmark",
         1,
-        "wireproof.report.documents.benchmark:BenchmarkDocument",
+        "wireproof.watch.benchmark_document:BenchmarkDocument",
         "run TOOL",
     ),
     Kind(
         "wireproof.benchmark-plan",
         1,
-        "wireproof.report.documents.benchmark:PreparedDocument",
+        "wireproof.watch.benchmark_document:PreparedDocument",
         "run TOOL --dry-run",
     ),
     Kind("wireproof.comparison", 1, "wireproof.model.history:Comparison", "compare"),
@@ -125,7 +125,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(
         "wireproof.dry-run",
         1,
-        "wireproof.workflow.session.dry_run:DryRunDocument",
+        "wireproof.measure.session.dry_run:DryRunDocument",
         "check --dry-run",
     ),
     Kind("wireproof.error", 1, "wireproof.model.errors:Failure", "every command without a result"),
@@ -137,29 +137,29 @@ KINDS: tuple[Kind, ...] = (
     Kind(
         "wireproof.judgement",
         1,
-        "wireproof.report.json.judgement:JudgementDocument",
+        "wireproof.logs.json:JudgementDocument",
         "judge, history show of a log",
     ),
     Kind("wireproof.labs", 1, f"{_LISTS}:Labs", "lab status"),
-    Kind("wireproof.ladder", 1, "wireproof.model.ladder:Ladder", "ladder"),
-    Kind("wireproof.ladder-plan", 1, "wireproof.model.ladder:LadderPlan", "ladder --dry-run"),
+    Kind("wireproof.ladder", 1, "wireproof.experiment.ladder:Ladder", "ladder"),
+    Kind("wireproof.ladder-plan", 1, "wireproof.experiment.ladder:LadderPlan", "ladder --dry-run"),
     Kind("wireproof.links", 1, f"{_LISTS}:Links", "convert --links"),
     Kind("wireproof.lint", 1, "wireproof.model.finding:LintReport", "lint"),
     Kind("wireproof.lint-rules", 1, f"{_LISTS}:LintRules", "lint --rules"),
-    Kind("wireproof.location", 1, "wireproof.report.documents.located:LocateDocument", "locate"),
-    Kind("wireproof.pfc-report", 1, "wireproof.model.pfc:PfcReport", "pfc"),
+    Kind("wireproof.location", 1, "wireproof.locate.document:LocateDocument", "locate"),
+    Kind("wireproof.pfc-report", 1, "wireproof.pfc:PfcReport", "pfc"),
     Kind(
         "wireproof.plan-footprint",
         1,
-        "wireproof.model.planning:Footprint",
+        "wireproof.plan:Footprint",
         "plan footprint",
     ),
-    Kind("wireproof.plan-pfc", 1, "wireproof.model.planning:Pfc", "plan pfc"),
-    Kind("wireproof.plan-scale", 1, "wireproof.model.planning:Scale", "plan scale"),
+    Kind("wireproof.plan-pfc", 1, "wireproof.plan:Pfc", "plan pfc"),
+    Kind("wireproof.plan-scale", 1, "wireproof.plan:Scale", "plan scale"),
     Kind(
         "wireproof.plan-validate",
         1,
-        "wireproof.model.planning:Validation",
+        "wireproof.plan:Validation",
         "plan validate",
     ),
     PROOF,
@@ -182,7 +182,7 @@ KINDS: tuple[Kind, ...] = (
     ),
     Kind("wireproof.scaling", 1, "wireproof.model.history:Scaling", "compare --against"),
     Kind("wireproof.settings", 1, f"{_LISTS}:Settings", "audit --list, audit --explain"),
-    Kind("wireproof.study", 1, "wireproof.model.study:Study", "study"),
+    Kind("wireproof.study", 1, "wireproof.experiment.study:Study", "study"),
     Kind("wireproof.trial", 1, "wireproof.model.experiment:TryResult", "tune try"),
     Kind("wireproof.tune-export", 1, f"{_LISTS}:TuneExport", "tune export"),
     Kind("wireproof.tune-plan", 1, "wireproof.model.tuning:TunePlan", "tune plan"),

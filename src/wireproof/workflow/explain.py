@@ -73,8 +73,8 @@ def explain(code: str) -> list[Explanation]:
 
 def _named(name: str) -> list[Explanation]:
     """Return everything with exactly this name, except findings."""
+    from wireproof.audit.job import settings_by_id
     from wireproof.lint.rules import rules as lint_rules
-    from wireproof.workflow.audit import settings_by_id
 
     key, settings, others = as_key(name), settings_by_id(), causes()
     found: list[Explanation] = []
@@ -201,7 +201,7 @@ def _knob(name: str) -> list[Explanation]:
 
 def _studies(name: str) -> Iterator[tuple[str, str]]:
     """Yield the command that tries a variable, and the variable's description."""
-    from wireproof.workflow.study.library import libraries, library_called
+    from wireproof.experiment.study.library import libraries, library_called
 
     for library in libraries() if _VARIABLE.fullmatch(name) else ():
         for knob in library_called(library).knob:
@@ -285,8 +285,8 @@ def explanations(explained: Sequence[Explanation]) -> object:
 
 def names() -> list[str]:
     """Return all codes, rules and settings that ``explain`` knows."""
+    from wireproof.audit.job import settings_by_id
     from wireproof.lint.rules import rules as lint_rules
-    from wireproof.workflow.audit import settings_by_id
 
     return sorted({*findings(), *causes(), *lint_rules(), *settings_by_id()})
 
@@ -333,9 +333,9 @@ def _pointer(setting: Setting | None) -> list[tuple[str, str]]:
 
 
 def _of_setting(setting: Setting) -> Explanation:
+    from wireproof.audit.document import entry_rows
     from wireproof.lint.rules import rules as lint_rules
     from wireproof.locate.causes.rules import rules as cause_rules
-    from wireproof.report.documents.audit import entry_rows
 
     rows = [(name.capitalize() or "Means", text) for name, text in entry_rows(setting)]
     rows += _mended(setting) + _tried(setting)

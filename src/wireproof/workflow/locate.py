@@ -7,34 +7,34 @@ from pathlib import Path
 
 import numpy as np
 
+from wireproof.audit.job import AuditSpecification, audit, settings_by_id
 from wireproof.files.hostile import read_bounded
 from wireproof.locate.causes import explain
 from wireproof.locate.causes.differing import WrongSettings
 from wireproof.locate.causes.settings import with_settings
 from wireproof.locate.confirm import conclude
+from wireproof.locate.document import LocateDocument, WorstPair
 from wireproof.locate.samples import Samples, hosts_of, samples_of
 from wireproof.locate.screen import screen
 from wireproof.locate.screen.few import by_rows
-from wireproof.locate.topology import against
+from wireproof.locate.verdict import with_other_traffic
 from wireproof.locate.world import World
+from wireproof.measure.conditions import without_own_doing
+from wireproof.measure.schedule import screen_rounds
+from wireproof.measure.session.screen_plan import again_rounds, leaves_of
 from wireproof.model.errors import BadInput, CouldNotMeasure, reading
 from wireproof.model.located import Fabric, Located, Metric
 from wireproof.model.quantity import counted
 from wireproof.model.run import Run
 from wireproof.model.toml import LARGEST, read_struct
-from wireproof.plan.schedule import screen_rounds
-from wireproof.report.documents.located import LocateDocument, WorstPair
+from wireproof.report.reporter import LoggingReporter
 from wireproof.store.load import load_run
 from wireproof.store.pair_table import PairTable
 from wireproof.store.pairs import PlainPairs, open_pairs
 from wireproof.store.snapshot import SETTINGS
-from wireproof.verdict.located import with_other_traffic
+from wireproof.target.resolve import read_fabric
+from wireproof.topology import against
 from wireproof.verdict.run import judge
-from wireproof.workflow.audit import AuditSpecification, audit, settings_by_id
-from wireproof.workflow.conditions import without_own_doing
-from wireproof.workflow.reporter import LoggingReporter
-from wireproof.workflow.session.screen_plan import again_rounds, leaves_of
-from wireproof.workflow.target.resolve import read_fabric
 
 ALL_ROWS = 4_000_000
 """Tables up to this number of pairs are read whole; larger tables are sampled for each node."""

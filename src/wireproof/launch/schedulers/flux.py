@@ -24,7 +24,7 @@ from wireproof.launch.registry import (
     job_id,
 )
 from wireproof.model.errors import BadInput
-from wireproof.settings.hosts import fold_hosts
+from wireproof.options.hosts import fold_hosts
 
 
 def _rule(name: str, value: str) -> str:

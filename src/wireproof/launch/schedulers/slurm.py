@@ -43,7 +43,7 @@ from wireproof.launch.schedulers.slurm_commands import (
 from wireproof.launch.schedulers.slurm_job import asked, job_ended, node_states, topology_text
 from wireproof.model.errors import BadInput, WireproofError
 from wireproof.model.quantity import whole
-from wireproof.settings.hosts import fold_hosts, parse_hosts
+from wireproof.options.hosts import fold_hosts, parse_hosts
 
 # --- Decide whether a Slurm node may be changed: only our job holds it, or it is out of service
 # and empty.

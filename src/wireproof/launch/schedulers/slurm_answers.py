@@ -11,7 +11,7 @@ from datetime import datetime
 
 from wireproof.launch.registry import NodeState
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
-from wireproof.settings.hosts import MOST_HOSTS, parse_hosts
+from wireproof.options.hosts import MOST_HOSTS, parse_hosts
 
 _LONGEST = 300
 

@@ -16,7 +16,7 @@ from wireproof.files.programs import find_program, printed
 from wireproof.launch.registry import MPIS, LaunchRequest, Mpi, Starter
 from wireproof.launch.schedulers.slurm_answers import parse_job
 from wireproof.model.errors import BadInput
-from wireproof.settings.hosts import fold_hosts
+from wireproof.options.hosts import fold_hosts
 
 _WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,@+:/&|*()!=\[\]-]{0,1023}", re.ASCII)
 JOB_ID = re.compile(r"[0-9]{1,12}(?:[_+][0-9]{1,9})?", re.ASCII)

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from wireproof.analysis.changes import WitnessChanges, counter_delta
-from wireproof.analysis.crossed import crossed_at, others_than
-from wireproof.analysis.ledger import HostPorts
-from wireproof.analysis.measured import busy_blocks
-from wireproof.analysis.relations import are_rails, claimed_nic, with_rails
+from wireproof.ledger.changes import WitnessChanges, counter_delta
+from wireproof.ledger.crossed import crossed_at, others_than
+from wireproof.ledger.ledger import HostPorts
+from wireproof.ledger.measured import busy_blocks
+from wireproof.ledger.relations import are_rails, claimed_nic, with_rails
 from wireproof.locate.causes.properties import (
     NodeProperties,
     OtherNodes,

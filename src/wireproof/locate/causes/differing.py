@@ -12,7 +12,7 @@ from functools import cached_property
 
 import msgspec
 
-from wireproof.analysis.relations import claimed_nic
+from wireproof.ledger.relations import claimed_nic
 from wireproof.model.claim import rails_of
 from wireproof.model.record import Host
 from wireproof.model.run import Run

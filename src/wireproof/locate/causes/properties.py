@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from wireproof.analysis.relations import has_no_carrier
-from wireproof.analysis.traffic import speed_of
+from wireproof.ledger.relations import has_no_carrier
+from wireproof.ledger.traffic import speed_of
 from wireproof.model.plan import FactRequest
 from wireproof.model.quantity import whole
 from wireproof.model.record import FactFrame, Host, Nic

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from wireproof.locate.samples import Flags, Floats, Longs, Samples
-from wireproof.locate.topology.nodes import positions, switch_of, uplinks
 from wireproof.model import gathered
 from wireproof.model.finding import Node, Port, Switch
 from wireproof.model.located import Blame, Direction, Fabric, Stage
+from wireproof.topology.nodes import positions, switch_of, uplinks
 
 # --- Leaves whose nodes are all slow: blame the switch.
 

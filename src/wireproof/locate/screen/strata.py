@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from wireproof.locate.samples import Flags, Floats, Indices, Ints, Samples, grouped_best
 from wireproof.locate.screen.effects import Ports, fine_strata, levels_of
 from wireproof.locate.significance import robust_scale
-from wireproof.locate.topology.nodes import switch_of
 from wireproof.model.located import Fabric
+from wireproof.topology.nodes import switch_of
 
 ALL, ONE_SWITCH, ACROSS, UNPLACED = "all pairs", "one switch", "across leaves", "place unknown"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from wireproof.model.errors import MOST_NODES, MOST_PPN, MOST_RANKS, BadInput, chosen, whole
-from wireproof.model.planning import (
+from wireproof.plan import (
     Bounds,
     Footprint,
     FootprintPart,

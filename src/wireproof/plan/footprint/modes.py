@@ -22,9 +22,9 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from wireproof.model.errors import BadInput
-from wireproof.model.planning import Bounds, FootprintPart, Unit, exactly
 from wireproof.model.site import packaged
 from wireproof.model.toml import read_rows
+from wireproof.plan import Bounds, FootprintPart, Unit, exactly
 
 PAGE = 4096
 SQE, RQE, CQE = Bounds(64, 128), Bounds(32, 64), Bounds(32, 128)

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from wireproof.model.errors import BadInput, decode_json
-from wireproof.model.planning import Bounds, Footprint, FootprintPart, Observed, QpReading
+from wireproof.plan import Bounds, Footprint, FootprintPart, Observed, QpReading
 
 # --- Parse the output of ``rdma resource show`` on one node, as text or JSON. Pure.
 #

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from wireproof.model.planning import Bounds, Prediction, ScalePattern, exactly
+from wireproof.plan import Bounds, Prediction, ScalePattern, exactly
 from wireproof.plan.scale.network import (
     Floats,
     Ints,

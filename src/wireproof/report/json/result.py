@@ -221,7 +221,7 @@ def _shared(point: PointRecord, timed: Timed) -> dict[str, Any]:
 
 
 def _sample(point: PointRecord, pair: PairResult) -> Sample:
-    from wireproof.analysis.measured import tail  # loads numpy only if there is something to report
+    from wireproof.ledger.measured import tail  # loads numpy only if there is something to report
 
     each = tail(point, pair)
     return Sample(

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TypeVar
 
-from wireproof.analysis.crossed import Crossed, added, crossed_at, everywhere
-from wireproof.analysis.functions import is_real
-from wireproof.analysis.ledger import STANDS_AT_0
-from wireproof.analysis.relations import beneath, identities, is_radio, stacks
+from wireproof.ledger.crossed import Crossed, added, crossed_at, everywhere
+from wireproof.ledger.functions import is_real
+from wireproof.ledger.ledger import STANDS_AT_0
+from wireproof.ledger.relations import beneath, identities, is_radio, stacks
 from wireproof.model.claim import Criteria, LinkClaim
 from wireproof.model.finding import Port, Severity, Striping
 from wireproof.model.quantity import goodput, volume

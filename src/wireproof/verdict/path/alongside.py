@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from wireproof.analysis.crossed import crossed_at
+from wireproof.ledger.crossed import crossed_at
 from wireproof.model.finding import Both, Node, PairVerdict, Port, Route, Subject
 from wireproof.model.quantity import goodput
 from wireproof.model.record import PointRecord, WitnessReading

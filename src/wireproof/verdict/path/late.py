@@ -17,8 +17,8 @@ from collections.abc import Set as AbstractSet
 
 import msgspec
 
-from wireproof.analysis.changes import WitnessChanges
-from wireproof.analysis.crossed import crossed_at, everywhere
+from wireproof.ledger.changes import WitnessChanges
+from wireproof.ledger.crossed import crossed_at, everywhere
 from wireproof.model.record import PairResult, PointRecord, Total
 from wireproof.model.traffic import Direction, Ledger
 from wireproof.verdict.context import Context

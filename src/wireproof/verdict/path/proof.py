@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from wireproof.analysis.traffic import readers, watch
+from wireproof.ledger.traffic import readers, watch
 from wireproof.model.finding import Proof
 from wireproof.model.pattern import answers
 from wireproof.model.record import Nic, PairResult, PointRecord

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import msgspec
 
-from wireproof.analysis.relations import is_radio
+from wireproof.ledger.relations import is_radio
 from wireproof.model import quantity
 from wireproof.model.claim import LinkClaim
 from wireproof.model.finding import Severity

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from wireproof.analysis.catalogue import family_of, without_interface
-from wireproof.analysis.crossed import (
+from wireproof.ledger.catalogue import family_of, without_interface
+from wireproof.ledger.crossed import (
     Crossed,
     at_rails,
     claimed_at,
@@ -22,8 +22,8 @@ from wireproof.analysis.crossed import (
     others_than,
     up_to_date,
 )
-from wireproof.analysis.functions import shows_presence
-from wireproof.analysis.relations import are_rails, beneath
+from wireproof.ledger.functions import shows_presence
+from wireproof.ledger.relations import are_rails, beneath
 from wireproof.model.claim import Criteria
 from wireproof.model.traffic import LEVELS, Carrier, Direction, Ledger, Level, Quality
 from wireproof.verdict.path import (

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import msgspec
 
-from wireproof.analysis.measured import Measured, measure
-from wireproof.analysis.traffic import rises
 from wireproof.atlas import Atlas
+from wireproof.ledger.measured import Measured, measure
+from wireproof.ledger.traffic import rises
 from wireproof.model import quantity
 from wireproof.model.claim import Criteria, LinkClaim
 from wireproof.model.finding import (

@@ -4,7 +4,7 @@ ranks per CPU."""
 from collections import Counter
 from collections.abc import Iterator
 
-from wireproof.analysis.relations import are_rails, has_no_carrier, rail_nics
+from wireproof.ledger.relations import are_rails, has_no_carrier, rail_nics
 from wireproof.model.claim import LinkClaim, joined, rails_of
 from wireproof.model.finding import Node, Subject, Whole
 from wireproof.model.record import LibfabricUsed, Nic

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from wireproof.analysis.traffic import readers
+from wireproof.ledger.traffic import readers
 from wireproof.model import gathered, quantity
 from wireproof.model.finding import GroupVerdict, Severity, Verdict, Whole, verdict_of
 from wireproof.model.pattern import CATALOGUE

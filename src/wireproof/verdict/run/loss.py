@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from wireproof.analysis.changes import (
+from wireproof.ledger.changes import (
     OVERTAKEN,
     RETRANSMITTED,
     TCP_REPEATS,

@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wireproof.analysis.interval import MIN_SAMPLES, Floats, estimate
-from wireproof.analysis.measured import block_times, measure
+from wireproof.ledger.measured import block_times, measure
 from wireproof.model.claim import LinkClaim
 from wireproof.model.finding import Proof
 from wireproof.model.record import PairResult, PointRecord
 from wireproof.physics.bounds import FILL_BYTES, bounds_of, fill_bytes
+from wireproof.stats import MIN_SAMPLES, Floats, estimate
 from wireproof.verdict.context import Context
 from wireproof.verdict.run.quality import decides, waited_share
 

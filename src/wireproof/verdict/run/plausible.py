@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wireproof.analysis.interval import MIN_SAMPLES
-from wireproof.analysis.measured import Measured, operation_times
+from wireproof.ledger.measured import Measured, operation_times
 from wireproof.model import quantity
 from wireproof.model.claim import LinkClaim
 from wireproof.model.finding import Evidence, Severity
@@ -26,6 +25,7 @@ from wireproof.physics.bounds import (
     spared_ns,
 )
 from wireproof.physics.framing import over_fabric
+from wireproof.stats import MIN_SAMPLES
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue
 from wireproof.verdict.path.proof import PairProof

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from wireproof.analysis.changes import trouble_counters
-from wireproof.analysis.interval import MIN_SAMPLES, two_modes
-from wireproof.analysis.measured import Measured, busy_blocks, typical_times
-from wireproof.analysis.traffic import rises
+from wireproof.ledger.changes import trouble_counters
+from wireproof.ledger.measured import Measured, busy_blocks, typical_times
+from wireproof.ledger.traffic import rises
 from wireproof.model import quantity
 from wireproof.model.finding import (
     Finding,
@@ -23,6 +22,7 @@ from wireproof.model.finding import (
     worst_proof,
 )
 from wireproof.model.record import Estimate, GroupResult, Nic, PairResult, PointRecord
+from wireproof.stats import MIN_SAMPLES, two_modes
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue, overall
 

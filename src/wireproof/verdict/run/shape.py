@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from wireproof.analysis.fit import fit_sizes
-from wireproof.analysis.measured import Measured
 from wireproof.atlas import SMALL, Layer, place, trails_all
+from wireproof.ledger.measured import Measured
 from wireproof.model import quantity
 from wireproof.model.atlas import Place
 from wireproof.model.finding import PairVerdict, Proof, Route, Severity, Whole
@@ -19,6 +18,7 @@ from wireproof.model.quantity import goodput
 from wireproof.model.record import Estimate, PairResult, PointRecord
 from wireproof.physics import bandwidth_threshold_bytes
 from wireproof.physics.bounds import FALL, WAITED_BYTES, cache_fall
+from wireproof.stats.fit import fit_sizes
 from wireproof.verdict.context import Context
 from wireproof.verdict.issue import Issue
 

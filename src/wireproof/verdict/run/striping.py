@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from wireproof.analysis.relations import has_no_carrier, rail_nics
+from wireproof.ledger.relations import has_no_carrier, rail_nics
 from wireproof.model import quantity
 from wireproof.model.claim import LinkClaim, is_several
 from wireproof.model.finding import PairVerdict, Port, RailShare, Route

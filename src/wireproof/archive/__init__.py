@@ -1,0 +1,1 @@
+"""Results over time: history and its pages, comparison, dossier, gate."""

@@ -1,0 +1,192 @@
+"""Find and fix errors in recipes: files, texts, standard input."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+from wireproof.audit.job import settings_by_id
+from wireproof.catalogue import refuse_slow_patterns
+from wireproof.files.hostile import open_regular, rewrite_file
+from wireproof.lint.check import lint_text, repaired, why_unjudged, with_whole_lines
+from wireproof.lint.rule import KINDS, Kind
+from wireproof.lint.rules import with_settings
+from wireproof.model.errors import BadInput, CouldNotMeasure, suggestion, writing
+from wireproof.model.finding import LintFinding, LintReport
+from wireproof.model.site import site_texts
+from wireproof.report.names import clean
+from wireproof.report.reporter import is_bug, sentence
+
+LARGEST = 16 << 20
+"""Size limit of a recipe in bytes; no script and no configuration file is larger."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filter:
+    """Selects the findings to report.
+
+    ``kind``: the kind of the files, None to detect it. ``errors_only``: omit warnings.
+    """
+
+    kind: Kind | None = None
+    errors_only: bool = False
+
+    @classmethod
+    def of(cls, kind: str | None, severity: str) -> Filter:
+        """Build a filter. Raises ``BadInput`` with the nearest name for an unknown kind."""
+        if kind is not None and kind not in KINDS:
+            raise BadInput(
+                f"no kind of recipe is called {clean(kind, 60)!r}; {suggestion(kind, KINDS)}"
+            )
+        return cls(kind=kind, errors_only=severity == "error")
+
+    def chosen(self, findings: Iterable[LintFinding]) -> list[LintFinding]:
+        """Return the findings that are severe enough."""
+        return [one for one in findings if one.severity == "error" or not self.errors_only]
+
+    def findings(self, text: str, name: str) -> list[LintFinding]:
+        """Return the wanted findings in ``text``, each with its setting.
+
+        Raises ``BadInput`` if no rule applies to the text.
+        """
+        if site_texts():
+            files = ", ".join(clean(site.name, 200) for site in site_texts())
+            tried = partial(lint_text, text, name, self.kind)
+            refuse_slow_patterns(tried, clean(name, 200), files)
+        every = lint_text(text, name, self.kind)
+        if found := self.chosen(every):
+            return with_settings(with_whole_lines(found, text, self.kind), text, settings_by_id())
+        if not every and (why := why_unjudged(text, name, self.kind)):
+            raise BadInput(f"{clean(name, 200)} is not a recipe: {why}.")
+        return []
+
+
+@dataclass(frozen=True, kw_only=True)
+class LintedFile:
+    """A file with its findings, or the error that stopped lint.
+
+    ``bug``: the error is a defect in wireproof.
+    """
+
+    name: str
+    text: str = ""
+    findings: tuple[LintFinding, ...] = ()
+    error: str = ""
+    bug: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mended:
+    """A file after its safe fixes. ``clean``: lint finds no further errors in it."""
+
+    name: str
+    before: str
+    text: str
+    difference: tuple[str, ...]
+    clean: bool
+
+
+def lint(
+    paths_or_text: str | Path | Iterable[Path],
+    *,
+    kind: str | None = None,
+    severity: Literal["warning", "error"] = "warning",
+) -> LintReport:
+    """Return the errors in a recipe, before it is run: a text, the Path of a file, or several
+    Paths.
+
+    The result is the document that ``wireproof lint --json`` prints. Raises ``BadInput`` if a file
+    cannot be read.
+    """
+    wanted = Filter.of(kind, severity)
+    if isinstance(paths_or_text, str):
+        return LintReport(findings=wanted.findings(paths_or_text, "text"))
+    paths = [paths_or_text] if isinstance(paths_or_text, Path) else paths_or_text
+    texts = {str(path): _text(str(path), None) for path in paths}
+    return LintReport(
+        findings=[
+            finding for name, text in texts.items() for finding in wanted.findings(text, name)
+        ]
+    )
+
+
+def lint_file(name: str, wanted: Filter, stdin: BinaryIO | None = None) -> LintedFile:
+    """Lint one file, or ``stdin`` for ``-``.
+
+    Errors are stored in the result, so that other files keep their findings.
+    """
+    shown = "stdin" if name == "-" else name
+    try:
+        text = _text(name, stdin)
+        return LintedFile(name=name, text=text, findings=tuple(wanted.findings(text, shown)))
+    except BadInput as error:
+        return LintedFile(name=name, error=str(error))
+    except Exception as error:
+        return LintedFile(name=name, error=sentence(error, f"reading {shown}"), bug=is_bug(error))
+
+
+def _text(name: str, stdin: BinaryIO | None) -> str:
+    """Read the text of a recipe. Raises ``BadInput`` if it is not text."""
+    shown = "stdin" if name == "-" else clean(name, 200)
+    try:
+        if name == "-" and stdin is not None:
+            data = stdin.read(LARGEST + 1)
+        elif not Path(name).exists():
+            raise BadInput(f"{shown} does not exist.")
+        elif Path(name).is_dir():
+            raise BadInput(f"{shown} is not a file: list the files in it.")
+        else:
+            with open_regular(name) as file:
+                data = file.read(LARGEST + 1)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise BadInput(f"{shown} cannot be read: {why}.") from error
+    if len(data) > LARGEST:
+        raise BadInput(f"{shown} is larger than {LARGEST >> 20} MiB, too large for a recipe.")
+    if b"\0" in data:
+        raise BadInput(f"{shown} is binary: give a script or a configuration file.")
+    return data.decode("utf-8", "surrogateescape")
+
+
+def mend(file: LintedFile, wanted: Filter) -> Mended | None:
+    """Apply the safe fixes to the file's text; return None if there are none. Nothing is
+    written.
+    """
+    after = repaired(file.text, file.name, wanted.kind)
+    if after == file.text:
+        return None
+    return Mended(
+        name=file.name,
+        before=file.text,
+        text=after,
+        difference=tuple(_difference(file.text, after, clean(file.name, 200))),
+        clean=not wanted.chosen(lint_text(after, file.name, wanted.kind)),
+    )
+
+
+def _difference(before: str, after: str, shown: str) -> Sequence[str]:
+    """Return a unified diff that is safe to print on a terminal."""
+    lines = difflib.unified_diff(
+        before.split("\n"), after.split("\n"), shown, shown + " (fixed)", lineterm=""
+    )
+    return [
+        line[:1] + clean(line[1:], 2000) if line[:1] in "+-@ " else clean(line) for line in lines
+    ]
+
+
+def write_mended(mended: Mended) -> None:
+    """Replace the file atomically.
+
+    Raises ``CouldNotMeasure`` if it is a link, has changed since it was read, or is in another
+    user's folder.
+    """
+    with writing(clean(mended.name, 200), CouldNotMeasure):
+        rewrite_file(Path(mended.name), _bytes(mended.before), _bytes(mended.text))
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")

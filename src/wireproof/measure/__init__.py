@@ -1,0 +1,1 @@
+"""A measurement: its points, launches, judgement, document and stored result."""

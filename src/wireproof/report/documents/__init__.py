@@ -1,1 +1,0 @@
-"""Builders of documents: one for each verb, from its result."""

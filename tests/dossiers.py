@@ -52,7 +52,7 @@ def dossier_of(folder: Path, world: World = GOOD, agreed: Agreed | None = None) 
     """The folder of an acceptance check of ``world``."""
     write_run(folder / "run-1", run_of(world))
     result = resumed(folder, agreed)
-    assert not result.left_open
+    assert not result.left_open, result.left_open
     return folder
 
 

@@ -2,7 +2,8 @@
 standard library only.
 
 Prints one line per breach, ``file:line: sentence``, and ends with status 1 when there is one.
-Usage: ``python tools/check_import_law.py [ROOT]``.
+Usage: ``python tools/check_import_law.py [ROOT]``; with ``--picture`` it prints the layers for
+ARCHITECTURE.md.
 """
 
 from __future__ import annotations
@@ -17,47 +18,28 @@ from pathlib import Path
 
 FORBIDDEN_NAMES = {"core", "common", "util", "utils", "helper", "helpers", "misc", "manager"}
 
-# package: the packages that it may import besides itself. "*" is everything; nobody lists cli.
-PYTHON_LAYERS: dict[str, set[str]] = {
-    "model": set(),
-    "physics": {"model"},
-    "analysis": {"model"},
-    "locate": {"model", "physics", "analysis"},
-    "experiment": {"model", "analysis", "locate"},
-    "atlas": {"model", "physics"},
-    "verdict": {"model", "physics", "analysis", "locate", "experiment", "atlas"},
-    "audit": {"model", "physics"},
-    "lint": {"model", "physics"},
-    "tune": {"model", "physics", "audit"},
-    "plan": {"model", "physics"},
-    "study": {"model", "physics", "analysis", "locate", "experiment"},
-    "settings": {"model", "physics", "files"},
-    "adapters": {"model", "physics"},
-    "files": set(),
-    "version": {"files"},
-    "bmc": {"model", "files"},
-    "launch": {"model", "settings", "files", "version"},
-    "lab": {"model", "launch", "files"},
-    "instrument": {"model", "launch", "files"},
-    "store": {"model", "analysis", "files"},
-    "report": {"model", "analysis", "files", "version"},
-    "cli": {"*"},
-}
-PYTHON_LAYERS["workflow"] = set(PYTHON_LAYERS) - {"cli"}
-PURE = {
-    "model",
-    "physics",
-    "analysis",
-    "locate",
-    "experiment",
-    "atlas",
-    "verdict",
-    "audit",
-    "lint",
-    "plan",
-    "study",
-    "tune",
-}
+# Packages from the bottom up: a package imports itself and those of the layers below it, so
+# packages of one layer do not know each other.
+PYTHON_LAYERS: tuple[tuple[str, ...], ...] = (
+    ("files", "model"),
+    ("bmc", "physics", "stats", "version"),
+    ("ledger", "options", "topology"),
+    ("launch", "report"),
+    ("instrument", "lab", "store"),
+    ("target",),
+    ("audit",),
+    ("catalogue", "tune"),
+    ("atlas", "lint"),
+    ("verdict",),
+    ("locate", "logs"),
+    ("watch",),
+    ("measure",),
+    ("archive", "experiment", "plan"),
+    ("pfc", "workflow"),
+    ("cli",),
+)
+PURE = "# pure"
+"""The first line of a file without effects. It imports only files with this line."""
 PURE_THIRD_PARTY = {"model": {"msgspec"}}
 PURE_THIRD_PARTY_DEFAULT = {"msgspec", "numpy"}
 EFFECTS = {
@@ -76,8 +58,6 @@ EFFECTS = {
     ),
     *("shutil", "signal", "socket", "subprocess", "tempfile", "threading", "time", "urllib"),
 }
-CONSTANT_READER = ("model", "packaged")
-"""The module of a pure package that reads: only data files of the program, which are constants."""
 EFFECT_CALLS = {"open", "input", "print"}
 EFFECT_METHODS = {"now", "utcnow", "today", "read_text", "read_bytes", "write_text", "write_bytes"}
 
@@ -162,37 +142,26 @@ def imported_modules(
 
 def check_layers(file: Path, tree: ast.AST, module: tuple[str, ...]) -> list[Breach]:
     """Imports inside ``wireproof``: each package reaches only what its layer allows."""
-    package = module[1] if len(module) > 1 and module[1] != "__main__" else "cli"
-    if len(module) == 1:
-        # wireproof/__init__.py is loaded by everybody: it imports the public API on first use only,
-        # and names it here for type checkers
-        package = "model"
-    if package not in PYTHON_LAYERS:
-        return [
-            Breach(
-                file,
-                1,
-                f"package {package!r} has no layer: add it to ARCHITECTURE.md and to PYTHON_LAYERS",
-            )
-        ]
-    allowed = (
-        PYTHON_LAYERS[package]
-        | {package}
-        | ({"version", "workflow"} if len(module) == 1 else set())
-    )
+    # wireproof/__init__.py imports the Python API on first use
+    package = module[1] if len(module) > 1 else "workflow"
+    package = "cli" if package == "__main__" else package
+    depth = next((i for i, layer in enumerate(PYTHON_LAYERS) if package in layer), None)
+    if depth is None:
+        return [Breach(file, 1, f"package {package!r} has no layer: add it to PYTHON_LAYERS")]
+    allowed = {package, *(name for layer in PYTHON_LAYERS[:depth] for name in layer)}
     breaches = []
     for line, name in imported_modules(tree, module, file.name == "__init__.py"):
         if name[0] != "wireproof" or len(name) < 2 or name[1].startswith("__"):
             continue
-        if "*" not in allowed and name[1] not in allowed:
-            may = ", ".join(sorted(allowed - {package})) or "no other package"
-            breaches.append(Breach(file, line, f"{package} imports {name[1]}; it may import {may}"))
+        if name[1] not in allowed:
+            sentence = f"{package} imports {name[1]}, which is not in a layer below it"
+            breaches.append(Breach(file, line, sentence))
     return breaches
 
 
 def check_pure(file: Path, tree: ast.AST, module: tuple[str, ...]) -> list[Breach]:
-    """Pure packages: no process, environment, clock, file, and no library beyond the allowed
-    ones.
+    """Pure files: no process, environment, clock, file, no library beyond the allowed ones, and no
+    import of a file that is not pure.
     """
     package = module[1]
     libraries = PURE_THIRD_PARTY.get(package, PURE_THIRD_PARTY_DEFAULT)
@@ -204,11 +173,29 @@ def check_pure(file: Path, tree: ast.AST, module: tuple[str, ...]) -> list[Breac
         elif name[0] not in allowed:
             may = ", ".join(sorted(libraries))
             breaches.append(Breach(file, line, f"{package} may use {may}, not {name[0]}"))
+        elif name[0] == "wireproof" and not _is_pure(_text_of(file, module, name)):
+            sentence = f"the file is pure and imports {'.'.join(name)}, which is not"
+            breaches.append(Breach(file, line, sentence))
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     for call, name_of in ((call, _effect(call)) for call in calls):
         if name_of:
             breaches.append(Breach(file, call.lineno, f"{package} is pure and calls {name_of}()"))
     return breaches
+
+
+def _text_of(file: Path, module: tuple[str, ...], name: tuple[str, ...]) -> str:
+    """The text of the imported module: ``name``, or its parent if the last part is a member."""
+    source = file.parents[len(module) - (file.name != "__init__.py")]
+    for parts in (name, name[:-1]):
+        place = source.joinpath(*parts)
+        for path in (place / "__init__.py", place.with_suffix(".py")):
+            if path.is_file():
+                return path.read_text(encoding="utf-8")
+    return PURE
+
+
+def _is_pure(text: str) -> bool:
+    return text.partition("\n")[0] == PURE
 
 
 def _effect(call: ast.Call) -> str:
@@ -233,7 +220,7 @@ def check_python(root: Path, file: Path) -> list[Breach]:
         module = file.relative_to(source).with_suffix("").parts
         module = module[:-1] if module[-1] == "__init__" else module
         breaches += check_layers(file, tree, module)
-        if len(module) > 1 and module[1] in PURE and module[1:] != CONSTANT_READER:
+        if _is_pure(text):
             breaches += check_pure(file, tree, module)
     return breaches
 
@@ -415,8 +402,16 @@ def check(root: Path) -> list[Breach]:
     return breaches + check_cycles(root) + check_shadowed(root)
 
 
+def picture() -> str:
+    """The layers of the Python packages, from the top down."""
+    return "\n".join("  ".join(layer).center(40).rstrip() for layer in reversed(PYTHON_LAYERS))
+
+
 def main(arguments: list[str]) -> int:
     """Print the breaches of ROOT (default: this checkout); 0 when there is none."""
+    if arguments == ["--picture"]:
+        print(picture())
+        return 0
     root = Path(arguments[0] if arguments else Path(__file__).parent.parent).resolve()
     breaches = check(root)
     for breach in breaches:

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kBriefShare = 64;
 constexpr std::uint64_t kCoarsestUnit = 8;  // bytes per count
-// As in goes_on of analysis/traffic.py, which prove uses.
+// As in goes_on of ledger/traffic.py, which prove uses.
 constexpr double kChatterPerNs = 1e-4;  // 100 kB/s: logins and neighbour discovery
 constexpr double kLouder = 2;
 constexpr std::uint64_t kLeastFabricUnit = 4;  // unit of port_xmit_data: words, or flits of 8 bytes

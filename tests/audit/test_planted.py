@@ -5,6 +5,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -176,7 +177,7 @@ def judged_archives(
         before, kept = kept, archived(node, said)
         write_archive(folder, kept, before)
         reader = functools.partial(_read, kept)
-        monkeypatch.setattr("wireproof.audit.job.collect", reader)
+        monkeypatch.setattr(import_module("wireproof.audit.job"), "collect", reader)
         (one,) = facts_of_source(folder, catalogue())
         machines.append(machine_of(HostFacts.of(host, one.frames)))
     return by_host(judge_machines(machines, catalogue(), "throughput"))

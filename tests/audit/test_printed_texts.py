@@ -1,6 +1,7 @@
 """Texts as people keep them: any spelling of the command, several hosts or interfaces in one."""
 
 import json
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -154,7 +155,7 @@ def test_lines_of_grep_are_files() -> None:
 def test_lines_of_grep_are_bounded_and_may_contradict_each_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wireproof.audit.archive._MOST_SECTIONS", 2000)
+    monkeypatch.setattr(import_module("wireproof.audit.archive"), "_MOST_SECTIONS", 2000)
     lines = "".join(f"/sys/class/a{number}:1\n" for number in range(900))
     (tmp_path / "a.txt").write_text(lines + "/sys/class/net:1\n/sys/class/net/eth0:1\n")
     with opened(tmp_path) as root:

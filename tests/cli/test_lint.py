@@ -5,6 +5,7 @@ import os
 import stat
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from unittest.mock import patch
 
@@ -290,7 +291,7 @@ def test_warnings_that_are_left_out_are_evidence_too(tmp_path: Path) -> None:
     path = tmp_path / "words"
     path.write_text("# one\n")
     found = [LintFinding(code="c", file="f", line=1, column=1, message="m", severity="warning")]
-    with patch("wireproof.lint.job.lint_text", lambda *_: found):
+    with patch.object(import_module("wireproof.lint.job"), "lint_text", lambda *_: found):
         assert lint(path, severity="error").findings == []
 
 

@@ -15,6 +15,7 @@ import shutil
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -438,7 +439,7 @@ def try_supportconfig(data: bytes) -> str:
 
     def read() -> None:
         asked = AuditSpecification(source=folder)
-        with mock.patch("wireproof.audit.job.collect", collected):
+        with mock.patch.object(import_module("wireproof.audit.job"), "collect", collected):
             shown.append(document_text(audit_document(audit(asked, LoggingReporter(), {}))))
 
     shown: list[str] = []

@@ -10,6 +10,7 @@ import tarfile
 import time
 import zlib
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -24,7 +25,7 @@ from wireproof.archive.logs import add
 from wireproof.audit.archive import opened
 from wireproof.cli import main
 from wireproof.files.held import own_folder
-from wireproof.logs.psm3.job import statistics_folder
+from wireproof.logs.statistics import statistics_folder
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.report.reporter import LoggingReporter
 from wireproof.store import history, signature
@@ -165,7 +166,7 @@ def test_a_supportconfig_of_sections_without_end_is_refused(
                 one = tarfile.TarInfo(f"scc_h_210101_0101/{name}")
                 one.size = len(data)
                 archive.addfile(one, io.BytesIO(data))
-    monkeypatch.setattr("wireproof.audit.archive._MOST_SECTIONS", 2000)
+    monkeypatch.setattr(import_module("wireproof.audit.archive"), "_MOST_SECTIONS", 2000)
     with pytest.raises(BadInput, match="more than 2000 sections"), opened(path):
         pass
 

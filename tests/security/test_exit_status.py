@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from pkgutil import resolve_name
 
 import click
 import pytest
@@ -169,10 +170,10 @@ def test_a_bug_in_one_file_costs_no_other_file_its_verdict(
 @pytest.mark.parametrize(
     ("words", "place", "status"),
     [
-        (("judge",), "wireproof.logs.job.judge_bytes", 2),
-        (("lint",), "wireproof.lint.job.Filter.findings", 2),
-        (("report",), "wireproof.measure.report.report", 4),
-        (("gate",), "wireproof.archive.gate._answer", 3),
+        (("judge",), "wireproof.logs.job:judge_bytes", 2),
+        (("lint",), "wireproof.lint.job:Filter.findings", 2),
+        (("report",), "wireproof.measure.report:report", 4),
+        (("gate",), "wireproof.archive.gate:_answer", 3),
     ],
 )
 def test_a_lack_of_memory_is_no_error_of_ours(
@@ -189,7 +190,8 @@ def test_a_lack_of_memory_is_no_error_of_ours(
     def full(*given: object, **named: object) -> object:
         raise MemoryError
 
-    monkeypatch.setattr(place, full)
+    owner, _, name = place.rpartition("." if "." in place.partition(":")[2] else ":")
+    monkeypatch.setattr(resolve_name(owner), name, full)
     assert main([*words, str(log)]) == status
     told = capsys.readouterr()
     assert "there is not enough memory" in told.out + told.err

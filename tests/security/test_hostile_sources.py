@@ -6,6 +6,7 @@ import io
 import os
 import tarfile
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -145,7 +146,7 @@ def test_a_hostile_member_is_left_out_or_refused(hostile: tarfile.TarInfo, tmp_p
 def test_an_archive_that_unpacks_to_too_much_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wireproof.audit.archive._LARGEST_ARCHIVE", 1 << 20)
+    monkeypatch.setattr(import_module("wireproof.audit.archive"), "_LARGEST_ARCHIVE", 1 << 20)
     bomb = tarfile.TarInfo("proc/bomb")
     bomb.size = 64 << 20
     with tarfile.open(tmp_path / "s.tar.xz", "w:xz") as archive:
@@ -161,7 +162,7 @@ def test_an_archive_of_too_many_files_is_refused(
     many = [member(f"etc/{number}", tarfile.REGTYPE) for number in range(20)]
     archive = packed(tmp_path / "s.tar.gz", *many)
     for name, word in (("_MOST_FILES", "files"), ("_MOST_MEMBERS", "members")):
-        monkeypatch.setattr(f"wireproof.audit.archive.{name}", 10)
+        monkeypatch.setattr(import_module("wireproof.audit.archive"), f"{name}", 10)
         with pytest.raises(BadInput, match=f"10 {word}"):
             audited(archive)
 
@@ -179,7 +180,7 @@ def test_members_are_counted_before_the_first_is_written(
     monkeypatch.setattr(
         tarfile.TarFile, "extract", lambda _, one, *given, **named: written.append(one.name)
     )
-    monkeypatch.setattr("wireproof.audit.archive._MOST_FILES", 10)
+    monkeypatch.setattr(import_module("wireproof.audit.archive"), "_MOST_FILES", 10)
     with pytest.raises(BadInput, match="10 files"):
         audited(archive)
     assert written == []
@@ -202,7 +203,7 @@ def test_a_part_of_a_supportconfig_is_read_whole_or_named(
         source = tmp_path / "scc.tar.gz"
         with tarfile.open(source, "w:gz") as archive:
             archive.add(folder, folder.name)
-    monkeypatch.setattr("wireproof.audit.archive._LARGEST_PART", 1000)
+    monkeypatch.setattr(import_module("wireproof.audit.archive"), "_LARGEST_PART", 1000)
     with pytest.raises(BadInput, match=r"env\.txt in .*scc_h_210101_0101"):
         audited(source)
 
@@ -215,7 +216,7 @@ def test_the_output_of_a_command_is_read_whole_or_refused(
     last = "vm.swappiness = 60\n"
     (folder / "sysctl_-a").write_text("vm.dirty_ratio = 20\n" * 40 + last)
     audited(folder)
-    monkeypatch.setattr("wireproof.audit.archive._LARGEST_TEXT", 600)
+    monkeypatch.setattr(import_module("wireproof.audit.archive"), "_LARGEST_TEXT", 600)
     with pytest.raises(BadInput, match="sysctl_-a is larger"):
         audited(folder)
 

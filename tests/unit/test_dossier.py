@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -442,15 +443,16 @@ def test_what_cannot_be_sealed_is_said_and_no_dossier(
     shutil.copytree(made / "run-1", folder / "run-1")
     place, said = {
         "not ours": ("", ".notes': remove it"),
-        "full": ("dossier.write_manifest", "No space left on device"),
-        "no page": ("result._write_page", "it has no report.html"),
-        "no result": ("result.write_result", "it has no result.json"),
+        "full": ("archive.dossier.write_manifest", "No space left on device"),
+        "no page": ("measure.result._write_page", "it has no report.html"),
+        "no result": ("measure.result.write_result", "it has no result.json"),
     }[what]
     (folder / ".notes").write_text("mine" if what == "not ours" else "")
     if place:
         (folder / ".notes").unlink()
         lost = (lambda *_arguments: None) if what == "no page" else full
-        monkeypatch.setattr(f"wireproof.workflow.{place}", lost)
+        module, _, name = place.rpartition(".")
+        monkeypatch.setattr(import_module(f"wireproof.{module}"), name, lost)
     result = resumed(folder)
     assert said in result.left_open
     assert f"wireproof resume {folder}" in result.left_open

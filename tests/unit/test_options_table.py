@@ -46,7 +46,7 @@ def test_one_row_is_enough_for_an_option(tmp_path: Path) -> None:
     source = Path(wireproof.__file__).parent
     copy = tmp_path / "wireproof"
     shutil.copytree(source, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    table = copy / "settings" / "options.py"
+    table = copy / "options" / "table.py"
     text = table.read_text(encoding="utf-8")
     assert text.count("    link: str") == 1
     table.write_text(text.replace("    link: str", NEW), encoding="utf-8")

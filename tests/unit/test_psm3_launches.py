@@ -7,7 +7,7 @@ import pytest
 from tests.synthetic import World, run_of
 from tests.unit.test_verdict_psm3 import pair, process, real
 
-from wireproof.logs.psm3.job import with_statistics
+from wireproof.logs.statistics import with_statistics
 from wireproof.measure.result import stored_result
 from wireproof.model.frames import unsound
 from wireproof.model.psm3 import Statistics

@@ -36,7 +36,7 @@ def _text(judged: judgement.JudgedSeries, look: Look) -> str:
 
 def test_the_schema_on_disk_is_current() -> None:
     again = json.dumps(judgement.json_schema(), indent=2, sort_keys=True) + "\n"
-    command = "run: python -m wireproof.logs.json > src/wireproof/logs/json.schema.json"
+    command = "run: python -m wireproof.logs.json > src/wireproof/logs/judgement.schema.json"
     assert SCHEMA_FILE.read_text() == again, command
 
 

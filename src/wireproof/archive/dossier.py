@@ -213,7 +213,7 @@ def _toml(value: float | str) -> str:
     return repr(int(value)) if float(value).is_integer() else repr(value)
 
 
-_RULES = ("model", "physics", "analysis", "locate", "verdict")
+_RULES = ("model", "physics", "stats", "ledger", "topology", "locate", "verdict")
 """The packages that judge records; they are pure."""
 _SUFFIXES = (".py", ".toml", ".html", ".css", ".js")
 

@@ -1,3 +1,4 @@
+# pure
 """Published series that can be compared with a measured series, and where it lies among them.
 
 Pure.

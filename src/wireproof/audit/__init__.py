@@ -1,3 +1,4 @@
+# pure
 """Judge a machine by the catalogue: a result for every setting. Pure.
 
 A setting never passes without evidence: a value that could not be read is ``unknown``, with the

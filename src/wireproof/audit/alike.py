@@ -1,3 +1,4 @@
+# pure
 """Find odd hosts: hosts with a setting that differs from most hosts of the same kind. Pure."""
 
 import sys

@@ -1,3 +1,4 @@
+# pure
 """Parse the catalogue of settings from TOML texts. Pure.
 
 An invalid entry is skipped without affecting the others. A sentence states its file and position,

@@ -1,3 +1,4 @@
+# pure
 """Reuse results among similar hosts: results that do not depend on a difference are the same. Pure.
 
 Most hosts of a cluster differ only in their addresses and counters. Each result records the places

@@ -1,3 +1,4 @@
+# pure
 """Parse and evaluate the conditions of settings, a small language; nothing runs as Python code.
 Pure.
 

@@ -1,3 +1,4 @@
+# pure
 """Store the raw texts of one host, by the place from which they were read. Pure."""
 
 from __future__ import annotations

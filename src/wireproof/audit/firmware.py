@@ -1,3 +1,4 @@
+# pure
 """Look up firmware attributes, as a management controller lists them, by their display names. Pure.
 The texts are hostile: unexpected content is left out.
 """

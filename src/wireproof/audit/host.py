@@ -1,3 +1,4 @@
+# pure
 """Derive the properties of the host itself from files: processor, memory, system, virtualization.
 Pure.
 """

@@ -1,3 +1,4 @@
+# pure
 """Select the interfaces of a host to audit, and derive their names for conditions. Pure.
 
 Interfaces of an adapter are always audited. A virtual interface (VLAN, bond, bridge, IPoIB child,

@@ -1,3 +1,4 @@
+# pure
 """Derive a machine from facts: the names that conditions of settings may use. Pure.
 
 ``host.*`` of the machine, ``nic.*`` of a fabric interface, ``rdma.*`` of an RDMA port. A name whose

@@ -1,3 +1,4 @@
+# pure
 """Describe the PCI Express path of each adapter: its registers, the bridges above it, the nearest
 GPU. Pure.
 

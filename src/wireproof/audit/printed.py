@@ -1,6 +1,6 @@
-"""Derive files of /sys from the output of programs that archives keep (ethtool, ibstat, dmidecode,
-ip). Pure. The texts are hostile: what cannot be parsed is left out.
-"""
+# pure
+"""Derive files of /sys from the output of ethtool, ibstat, dmidecode and ip that archives keep. The
+texts are hostile: what cannot be parsed is left out."""
 
 import functools
 import re

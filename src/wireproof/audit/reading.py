@@ -1,3 +1,4 @@
+# pure
 """Read the value of a setting on a machine, from the first of its places that answers. Pure."""
 
 import re

@@ -1,3 +1,4 @@
+# pure
 """Compute the fix of a setting on a host: the value for the profile, where to write it, and the
 line that persists it. Pure.
 

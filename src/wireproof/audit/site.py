@@ -1,3 +1,4 @@
+# pure
 """Apply decisions of a site: its own values for groups of hosts, and settings that are waived for a
 time. Pure.
 """

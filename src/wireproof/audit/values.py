@@ -1,3 +1,4 @@
+# pure
 """Convert the text of a place to a value. Pure. The text is hostile: what cannot be parsed is
 UNKNOWN.
 """

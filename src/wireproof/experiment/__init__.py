@@ -1,3 +1,4 @@
+# pure
 """The design of an experiment (arms, order of trials, end, comparisons), and how it is carried out.
 
 Pure: callers provide clock and bench.

@@ -1,3 +1,4 @@
+# pure
 """From trials to the effect of every contrast on every metric. Pure.
 
 Arms are compared block by block: the difference of their mean logarithms, with the Hodges-Lehmann

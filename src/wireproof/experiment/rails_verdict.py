@@ -1,3 +1,4 @@
+# pure
 """Judge whether several rails carry more than a single rail, and as much as the sum of the single
 rails. Pure."""
 

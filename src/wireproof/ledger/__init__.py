@@ -1,1 +1,2 @@
+# pure
 """From records to numbers with intervals, and from counters to traffic. Pure; numpy only."""

@@ -1,3 +1,4 @@
+# pure
 """The changes of counters over one interval, from any reader: the input of the ledger. Pure. It
 also finds the changes that are trouble (retransmissions, drops, pauses), and adds up the totals of
 several launches.

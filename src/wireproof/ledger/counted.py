@@ -1,3 +1,4 @@
+# pure
 """Add up the traffic of one port from its counters, counting each byte once. Pure.
 
 The best evidence is a counter of the physical port that includes every carrier. Otherwise the parts

@@ -1,3 +1,4 @@
+# pure
 """Add up the traffic of a port, or of a port with all ports below it, counting each byte once.
 Pure.
 """

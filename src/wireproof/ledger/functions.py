@@ -1,3 +1,4 @@
+# pure
 """Find the functions of one physical port, whose counters include the bytes of all functions. Pure.
 
 The kernel shows that two functions share a port (a virtual function refers to its adapter), or the

@@ -1,3 +1,4 @@
+# pure
 """Build the byte ledger of one host: the traffic of each port, by carrier, level and quality. Pure.
 The driver determines the counters that are read (``ledger.catalogue``), never the user's claim.
 """

@@ -1,3 +1,4 @@
+# pure
 """Turn the batches of one pair into one number with its interval: average times, derive rates last.
 
 Also the metric and the guards of an experiment, and the smallest message that fills a link.

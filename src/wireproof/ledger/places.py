@@ -1,3 +1,4 @@
+# pure
 """Find the ports of a host that count the same bytes, and the ports that lead out of the host.
 Pure. Callers that add up bytes use these functions so that no byte is counted twice.
 """

@@ -1,3 +1,4 @@
+# pure
 """Relations between the ports of a host: ports that are stacked on others, own those below, share
 an RDMA device, or are rails of one claim. Pure. It also finds the port that a name refers to.
 """

@@ -1,3 +1,4 @@
+# pure
 """Build the byte ledger of a host from readings of its counters, whatever the origin of the
 traffic: for the points of wireproof's runs, and for a watched command with its peak rates and
 troubles. Pure.

@@ -1,3 +1,4 @@
+# pure
 """Compute the minimum number of bytes that must have left one host according to a program's printed
 rows.
 

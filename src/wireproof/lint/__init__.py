@@ -1,3 +1,4 @@
+# pure
 """Find mistakes in a recipe before it is run: job scripts, command lines, configuration files.
 Pure.
 

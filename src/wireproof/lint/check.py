@@ -1,3 +1,4 @@
+# pure
 """Find the mistakes in a recipe. This module evaluates the rules that are rows, except rows about
 variables, which ``script.variables`` evaluates.
 """

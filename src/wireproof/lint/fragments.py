@@ -1,3 +1,4 @@
+# pure
 """Find configuration text wherever it is: a whole file, a here-document, an echo into a file, or
 lines quoted in a document.
 

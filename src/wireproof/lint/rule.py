@@ -1,3 +1,4 @@
+# pure
 """Rules and their rows as data, and the checks that find where a rule is broken."""
 
 import re

@@ -1,3 +1,4 @@
+# pure
 """Build blames in the form that reports use, merge duplicates, and drop those that another culprit
 explains.
 """

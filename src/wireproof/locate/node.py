@@ -1,3 +1,4 @@
+# pure
 """Judge each node of a judged run: a node is healthy only if it took part and passed. Pure.
 
 A node fails because of findings about itself. A finding about a pair whose ends cannot be

@@ -1,3 +1,4 @@
+# pure
 """Samples of a screen as columns (pair, round and result), and the medians of many groups of
 samples at once.
 """

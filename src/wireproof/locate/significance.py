@@ -1,3 +1,4 @@
+# pure
 """Define slowness, the certainty that a culprit requires, and the power of a screen: thresholds,
 tail probabilities, family-wise error, the smallest slowdown that a screen can detect.
 

@@ -1,3 +1,4 @@
+# pure
 """Synthetic clusters with known faults, up to ten thousand nodes, to test ``locate``.
 
 All noise derives from one seed. The capacity of a port is rate x (1 - |N(0, spread)|): healthy

@@ -20,8 +20,8 @@ from wireproof.logs.json import (
     joined,
 )
 from wireproof.logs.psm3 import is_help, is_statistics
-from wireproof.logs.psm3.job import JudgedFile, Tally, may_be_log
 from wireproof.logs.readers import read
+from wireproof.logs.statistics import JudgedFile, Tally, may_be_log
 from wireproof.logs.verdict import judge_log
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput, NoResult, WireproofError

@@ -101,7 +101,7 @@ def json_schema() -> dict[str, Any]:
     return schema_of(JudgementDocument, "wireproof.judgement", VERSION)
 
 
-# python -m wireproof.logs.json > src/wireproof/logs/json.schema.json
+# python -m wireproof.logs.json > src/wireproof/logs/judgement.schema.json
 if __name__ == "__main__":
     import json
     import sys

@@ -1,3 +1,4 @@
+# pure
 """Compare two judged results, number by number. Pure.
 
 Numbers are compared only if the path is proven on both sides and pattern, form, size, formula and

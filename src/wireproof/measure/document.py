@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from wireproof.locate.document import located_section
 from wireproof.model import quantity
 from wireproof.model.finding import Finding, worst
 from wireproof.model.located import Located
@@ -288,6 +287,10 @@ def _number(name: str, value: float) -> str:
 
 
 def _located(run: JudgedRun, *, brief: bool) -> Iterator[Section]:
+    if not run.located:
+        return
+    from wireproof.locate.document import located_section
+
     for one in run.located:
         picture = () if brief else (Picture(partial(_strip, run, one)),)
         yield located_section(one, each=not brief, more=picture)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 
 from wireproof.ledger.measured import FULL, filled
-from wireproof.logs.psm3.job import collected, statistics_folder, with_statistics
+from wireproof.logs.statistics import collected, statistics_folder, with_statistics
 from wireproof.measure.points import (
     SIZES,
     congestion,
@@ -25,7 +25,6 @@ from wireproof.measure.result import MeasuredPart, Result, keep_result
 from wireproof.measure.resume import result_folder
 from wireproof.measure.session import Session
 from wireproof.measure.session.again import run_settled
-from wireproof.measure.session.dry_run import Planned, planned
 from wireproof.measure.specification import MeasureSpecification
 from wireproof.model import quantity
 from wireproof.model.errors import BadInput, suggestion
@@ -45,6 +44,10 @@ from wireproof.report.reporter import Reporter, say_all
 from wireproof.target import Target, this_machine
 from wireproof.target.resolve import refuse_lone_claims, resolve_target
 from wireproof.tune.job import standing_on
+
+if TYPE_CHECKING:
+    from wireproof.measure.session.dry_run import Planned
+
 
 SATURATION_SIZES = tuple(1 << power for power in range(6, 18))
 SATURATED_PPN = 8
@@ -90,6 +93,8 @@ def plan_measure(
     """Plan the same measurement without starting anything."""
     prepared = prepare(specification, environment)
     say_all(prepared.target.notes, reporter)
+    from wireproof.measure.session.dry_run import planned
+
     return planned(_session(specification, prepared, Path("RUN"), ()), prepared.target)
 
 

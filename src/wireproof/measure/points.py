@@ -1,3 +1,4 @@
+# pure
 """Points of a sweep, shuffled with a recorded seed."""
 
 import math

@@ -17,7 +17,7 @@ from wireproof.audit.job_facts import with_disclosures
 from wireproof.files.hostile import replace_file
 from wireproof.instrument import Outcome
 from wireproof.locate.node import node_verdicts
-from wireproof.logs.psm3.job import with_statistics
+from wireproof.logs.statistics import with_statistics
 from wireproof.measure.session import Session, Storage
 from wireproof.measure.session.again import CONFIRM_BASE, METRICS, located_section, screened
 from wireproof.measure.session.again import FIRST as REPEATS_BASE

@@ -1,3 +1,4 @@
+# pure
 """Schedule the pairs to measure: rounds of disjoint pairs for a screen and for its suspects. Pure.
 
 Up to 64 nodes, every pair is measured once (circle method). Above that, 12 to 20 stratified rounds

@@ -1,3 +1,4 @@
+# pure
 """Stratified rounds: in most pairs, both nodes are on the same leaf or on different leaves, as the
 round requires. Pure. No node appears twice in a round.
 """

@@ -1,3 +1,4 @@
+# pure
 """Published numbers: measurements that other people have published, each with its source.
 
 A ``Published`` value keeps the unit that its source prints; a ``Place`` uses SI base units.

@@ -1,3 +1,4 @@
+# pure
 """Claims: the user's statements about the path, which are compared with the evidence.
 
 Several NICs that carry the payload together (rails) are written as one claim: ``hsn0,hsn1``.

@@ -1,3 +1,4 @@
+# pure
 """What works on this machine: the results of ``wireproof doctor``, with libfabric providers."""
 
 from typing import Literal

@@ -1,3 +1,4 @@
+# pure
 """The acceptance dossier: the criteria that two parties agree on, ``dossier.json``, and the result
 of verifying it.
 """

@@ -1,3 +1,4 @@
+# pure
 """Errors that users see, and the reader of JSON from untrusted sources, which raises them. An error
 is one sentence that says what was observed and what to do.
 

@@ -1,3 +1,4 @@
+# pure
 """Results of experiments: ``tune try``, ``study``, ``ladder`` and gains of rails.
 
 Ratios are value / base of the metric as measured; shares are fractions (0.1: 10 %). Goodput is in

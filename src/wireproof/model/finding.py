@@ -1,3 +1,4 @@
+# pure
 """Findings: a conclusion with its severity, the node, port or link that it concerns, its evidence
 and the next action.
 

@@ -1,3 +1,4 @@
+# pure
 """Frames as text: one JSON object per line, and how a sequence of them becomes a ``Run``. Pure.
 
 docs/reference/engine-interface.md describes the interface. The module is in ``model`` because two

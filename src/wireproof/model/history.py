@@ -1,3 +1,4 @@
+# pure
 """The entries of a history, the data derived from them, the content of its pages, and the output of
 ``wireproof compare`` for two results.
 """

@@ -1,3 +1,4 @@
+# pure
 """The conclusions of `locate`: which node, port, link or switch is slow, how certain that is, and
 which suspects were cleared.
 """

@@ -1,3 +1,4 @@
+# pure
 """The catalogue of patterns, one row each, and the properties that follow from it.
 
 The engine's engine/plan/patterns.def holds the same rows: ``wireproof-engine.nompi --patterns``

@@ -1,3 +1,4 @@
+# pure
 """Plans: the measurements that the engine is asked to make. Pure values; see ``instrument`` for the
 text form."""
 

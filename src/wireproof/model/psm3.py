@@ -1,3 +1,4 @@
+# pure
 """Report of PSM3 (or PSM2): its identity, the settings that it uses, and its counters.
 
 Counts and bytes are as the library prints them, totals since the process began. ``line`` numbers

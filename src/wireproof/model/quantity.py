@@ -1,3 +1,4 @@
+# pure
 """Quantities as text: fixed units, three significant digits, MB = 10^6, MiB = 2^20, bits only for
 line rates.
 """

@@ -1,3 +1,4 @@
+# pure
 """Records: the frames that the engine writes, one JSON object per line.
 
 Times are in nanoseconds, sizes in bytes. ``None`` means unknown, never zero.

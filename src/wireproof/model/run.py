@@ -1,3 +1,4 @@
+# pure
 """A run: everything that was measured and claimed, and nothing that was concluded.
 
 ``run.json`` contains the facts of a run that are not frames. It is written when the run begins, and

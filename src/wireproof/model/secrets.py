@@ -1,3 +1,4 @@
+# pure
 """Secrets in texts of hosts: recognised by their form and masked before anything is stored.
 Pure.
 """

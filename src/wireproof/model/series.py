@@ -1,3 +1,4 @@
+# pure
 """Requests to other benchmark programs, independent of their options; and series: the results that
 these programs print, with units and formula.
 

@@ -1,3 +1,4 @@
+# pure
 """Settings that a fabric depends on, and the result of an audit of them.
 
 One setting is one entry of the catalogue: `audit` judges a machine by it, `tune` changes it, `lint`

@@ -1,3 +1,4 @@
+# pure
 """The texts of catalogues: files beside the code, and files that a site adds.
 
 ``catalogue`` reads and checks a site's files once; this module then provides them to all

@@ -1,3 +1,4 @@
+# pure
 """Read TOML from untrusted sources. Every error names the file, the line and the field. Pure.
 
 The size and the depth are checked before the text is parsed: the standard library's parser recurses

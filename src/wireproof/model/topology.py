@@ -1,3 +1,4 @@
+# pure
 """The lab: its topology (nodes, networks, planted faults; ``lab.topology_file`` reads and checks
 it), its state, and the counts of its wire.
 """

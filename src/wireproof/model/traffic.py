@@ -1,3 +1,4 @@
+# pure
 """The traffic at the ports of every host while a command ran, and whether it explains the command's
 output.
 

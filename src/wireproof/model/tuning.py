@@ -1,3 +1,4 @@
+# pure
 """Changes of settings: the request to a host and its answers, plans of changes, their results, and
 the changes in force during a measurement.
 

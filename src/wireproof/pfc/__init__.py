@@ -1,3 +1,4 @@
+# pure
 """Priority flow control according to the counters of hosts: the readings, and the conclusions that
 ``wireproof pfc`` draws from them.
 

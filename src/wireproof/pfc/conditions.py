@@ -1,3 +1,4 @@
+# pure
 """The four conditions of priority flow control on one port, as a table of rules over its counters.
 
 Pure.

@@ -1,3 +1,4 @@
+# pure
 """Read a port's priority flow control counters, by driver. Pure."""
 
 import functools

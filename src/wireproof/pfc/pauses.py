@@ -1,3 +1,4 @@
+# pure
 """Find the origin of pauses: slow receivers, pause storms, and pauses that spread to uninvolved
 hosts.
 

@@ -1,3 +1,4 @@
+# pure
 """Judge all ports of all hosts for one priority. Pure: equal records give equal reports."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# pure
 """Attainable goodput and latency floor of a claimed link, with the arithmetic. Pure."""
 
 from wireproof.physics.claims import FAMILIES, PATHS, carried_by, claim_from_text

@@ -1,3 +1,4 @@
+# pure
 """Compute the limits of a link and the rates to expect from it, for wireproof's numbers and for
 those of other tools. Unknown properties of a link (MTU, TCP timestamps, PCIe payload size) widen
 the limits: the most favourable choice determines the ceiling, and the slowest usual choice that the

@@ -1,3 +1,4 @@
+# pure
 """Parse ``--link KIND[:GBPS]`` and ``--path`` into a claim, or reject them with one sentence."""
 
 import difflib

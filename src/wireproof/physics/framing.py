@@ -1,3 +1,4 @@
+# pure
 """Compute the share of the line rate that remains for payload, by protocol and MTU."""
 
 from typing import NamedTuple

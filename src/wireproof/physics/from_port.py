@@ -1,3 +1,4 @@
+# pure
 """Derive the link from what a port reports: rate, width, MTU, slot, and the protocol of its
 traffic.
 

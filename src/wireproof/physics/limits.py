@@ -1,3 +1,4 @@
+# pure
 """Compute the limits by which a measurement is judged: attainable goodput and shortest possible
 time. A token bucket shapes a virtual link and lets short messages pass at the CPU's speed. After an
 idle period, one bucket of tokens and one segment pass without delay, so the ceiling applies only

@@ -1,3 +1,4 @@
+# pure
 """Parse ``--link`` for several rails, and compute their combined rate: one kind for all rails, or
 one per rail (``hsn0=10gbe,hsn1=1gbe``).
 """

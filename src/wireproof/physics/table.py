@@ -1,3 +1,4 @@
+# pure
 """Load the constants from which limits are computed and the links that ``--link`` accepts, each
 with its source; a user may override any constant.
 

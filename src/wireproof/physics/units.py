@@ -1,3 +1,4 @@
+# pure
 """Convert rates, times and message rates as people write them, exactly and with the arithmetic
 shown.
 

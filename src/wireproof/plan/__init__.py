@@ -1,3 +1,4 @@
+# pure
 """The output of ``wireproof plan`` for headroom, scale and validation, with bounds of numbers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# pure
 """Compute the buffers that priority flow control needs to be lossless. Pure; formulas have their
 sources."""
 

@@ -1,3 +1,4 @@
+# pure
 """Median with a distribution-free 95 % interval that accounts for dependence between samples.
 
 Procedure: with a lag-1 autocorrelation above 0.3, means of neighbouring samples are used first;

@@ -1,3 +1,4 @@
+# pure
 """Fit lines through time against size (start, gap, switch point), and levels through a series, with
 their break points.
 """

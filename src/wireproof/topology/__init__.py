@@ -1,3 +1,4 @@
+# pure
 """Read topologies: convert text to a `wireproof.model.located.Fabric`. docs/topology.md shows each
 format.
 """

@@ -1,3 +1,4 @@
+# pure
 """InfiniBand, Omni-Path and LLDP: read the output of ``ibnetdiscover`` (also its topology files,
 with and without ``-g`` and ``-f``) and the links that ``opareport -o links`` prints.
 

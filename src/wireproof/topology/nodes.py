@@ -1,3 +1,4 @@
+# pure
 """Look up the nodes of a fabric: the leaf of each, the up-links of each leaf, and the measured
 nodes that are unknown, have no place, or are attached by several NICs.
 """

@@ -1,3 +1,4 @@
+# pure
 """Build the plan of a host: changes with current values, drop-ins, and manual steps. Pure."""
 
 from collections import defaultdict

@@ -1,3 +1,4 @@
+# pure
 """Targets that a change must never affect, from the rows of which the node's guard is also built
 (``allowed.def``), and the interfaces with connections that must not break. A plan refuses the same
 changes as ``apply``, with the same words. Pure.

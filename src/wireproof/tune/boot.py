@@ -1,3 +1,4 @@
+# pure
 """Determine the files and lines of a host that take effect at the next boot, and those that
 override wireproof's drop-ins. Pure.
 """

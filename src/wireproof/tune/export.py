@@ -1,3 +1,4 @@
+# pure
 """Write a plan as a file for other tools. Pure.
 
 Each form covers hosts with the same plan. Settings that a form cannot express become comments.

@@ -1,3 +1,4 @@
+# pure
 """Parse the settings in a host's configuration files: sysctl.d, modprobe.d, tmpfiles.d, udev rules,
 limits.d, network files, and the kernel command line. Pure.
 

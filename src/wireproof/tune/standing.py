@@ -1,3 +1,4 @@
+# pure
 """Compare the current values of a host with a plan, from its facts. Pure."""
 
 import re

@@ -1,3 +1,4 @@
+# pure
 """Choose the settings and the firmware attributes of a host to change, and their values. Pure."""
 
 import difflib

@@ -1,3 +1,4 @@
+# pure
 """The lookups that every step of the judgement needs: hosts of ranks, claimed NICs and limits."""
 
 import dataclasses

@@ -1,3 +1,4 @@
+# pure
 """A remark about one subject at one point, before remarks are merged into findings."""
 
 from collections.abc import Iterable

@@ -18,13 +18,13 @@ import msgspec
 from wireproof.files.hostile import open_regular
 from wireproof.instrument.watch_command import WatchedCommand
 from wireproof.ledger.traffic import not_watched
-from wireproof.logs.psm3.job import (
+from wireproof.logs.readers import read
+from wireproof.logs.readers.osu import with_request
+from wireproof.logs.statistics import (
     collected,
     held_against_ports,
     statistics_folder,
 )
-from wireproof.logs.readers import read
-from wireproof.logs.readers.osu import with_request
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Verdict, worst

@@ -18,7 +18,6 @@ from wireproof.locate.causes.properties import fact_requests
 from wireproof.measure.points import SIZES, affordable, covering, numbered, paced, sweep
 from wireproof.measure.resume import remember, result_folder, stored_seed
 from wireproof.measure.session import Session
-from wireproof.measure.session.dry_run import Planned, planned
 from wireproof.measure.session.launch import install_for
 from wireproof.measure.session.screen_plan import crowded, screen_points
 from wireproof.measure.specification import CheckSpecification, imagined_target, job_target
@@ -37,6 +36,7 @@ from wireproof.target.resolve import fabric_for, refuse_lone_claims, resolve_tar
 if TYPE_CHECKING:
     from wireproof.instrument import Outcome
     from wireproof.measure.result import MeasuredPart, Result
+    from wireproof.measure.session.dry_run import Planned
     from wireproof.model.tuning import Standing
     from wireproof.report.judged_run import JudgedRun
 
@@ -137,6 +137,8 @@ def plan_check(
         fabric = fabric_for(specification.topology, target, reporter)
     say_all(target.notes, reporter)
     session = _session(specification, target, Path("RUN"), fabric)
+    from wireproof.measure.session.dry_run import planned
+
     return planned(session, target)
 
 

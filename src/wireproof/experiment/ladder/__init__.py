@@ -1,3 +1,4 @@
+# pure
 """The same two hosts measured layer by layer: where time and rate are lost between the wire and the
 job.
 

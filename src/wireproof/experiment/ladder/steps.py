@@ -1,3 +1,4 @@
+# pure
 """Decide every step: a loss is reported if Holm's procedure over all steps and quantities rejects.
 A step loses nothing if its interval, which is simultaneous with all others, ends below the
 threshold.

@@ -1,3 +1,4 @@
+# pure
 """Judge which step between two layers loses time or rate, and the consequences. Pure."""
 
 import math

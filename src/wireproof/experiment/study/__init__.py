@@ -1,3 +1,4 @@
+# pure
 """A study of a library's settings: which values take effect, and what they change on these hosts.
 
 Ratios are value / base of the metric as measured; shares are fractions. ``None`` means unknown,

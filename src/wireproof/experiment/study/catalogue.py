@@ -1,3 +1,4 @@
+# pure
 """Read the knobs of a library from TOML and choose which knobs and values vary. Pure."""
 
 import re

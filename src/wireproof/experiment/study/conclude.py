@@ -1,3 +1,4 @@
+# pure
 """Draw the conclusions of a study from its runs and its read-back. Pure."""
 
 from collections import Counter

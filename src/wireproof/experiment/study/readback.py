@@ -1,3 +1,4 @@
+# pure
 """What a launch did: the settings that the library reports in its output, and the rails that
 carried the payload. Pure.
 """

@@ -1,3 +1,4 @@
+# pure
 """The counters of each adapter, the traffic that each counts, and the wait for late counters: data,
 with a source for every row.
 """

@@ -1,3 +1,4 @@
+# pure
 """Read the files of ``nics/``: adapter families, their port counters and their pause counters."""
 
 from collections.abc import Iterator, Sequence

@@ -1,3 +1,4 @@
+# pure
 """Rules for the commands that set up a cluster: addresses, networks, clocks, drivers, packages, the
 fabric.
 """

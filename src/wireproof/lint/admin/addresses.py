@@ -1,3 +1,4 @@
+# pure
 """Commands that set or test addresses, and define networks: ping, ip, ifconfig, nmcli, xCAT's
 tables.
 """

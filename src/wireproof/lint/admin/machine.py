@@ -1,3 +1,4 @@
+# pure
 """Commands that configure a machine: the kernel (modprobe, sysctl, grubby, echo into /proc and
 /sys) and the processor's clock (cpupower, tuned-adm).
 """

@@ -1,3 +1,4 @@
+# pure
 """Commands that install and start software (dnf, yum, systemctl, service, irqbalance, qcu64e), and
 outputs that a recipe shows as proof (opainfo, ibstat, modinfo).
 """

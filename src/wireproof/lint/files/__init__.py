@@ -1,3 +1,4 @@
+# pure
 """Rules for configuration files: modprobe.d, sysctl.d, limits.d, interfaces, irqbalance, the
 kernel's command line, package repositories, mounts, host names, Open MPI and OpenSM. They also
 apply to such lines in scripts (here-documents, echoes) and in documents.

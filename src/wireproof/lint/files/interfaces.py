@@ -1,3 +1,4 @@
+# pure
 """Network interfaces: ifcfg-* files of initscripts and NetworkManager's ifcfg-rh, NetworkManager's
 keyfiles, and the combined meaning of the settings of an interface, whatever file they come from.
 """

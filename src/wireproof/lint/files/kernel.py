@@ -1,3 +1,4 @@
+# pure
 """Boot parameters of the kernel: its command line (in /etc/default/grub, an entry of a boot loader,
 or alone), and the options of the fabric's drivers in modprobe.d.
 """

@@ -1,3 +1,4 @@
+# pure
 """sysctl.d: settings of the kernel's network stack."""
 
 import re

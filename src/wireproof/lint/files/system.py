@@ -1,3 +1,4 @@
+# pure
 """Files of the system that affect the fabric: limits.d, irqbalance's arguments, repositories of dnf
 and yum.
 """

@@ -1,3 +1,4 @@
+# pure
 """The catalogue of rules and of their rows: the files of this folder, and those of a site. The
 checks find where a rule is broken. ``with_settings`` finds the setting that a finding is about.
 """

@@ -1,3 +1,4 @@
+# pure
 """A script as the rules see it: its #SBATCH options, the variables that it sets, the MPI launches,
 and the MPI of each.
 """

@@ -1,3 +1,4 @@
+# pure
 """Rules for the programs that measure a network: the Intel MPI Benchmarks, the OSU
 Micro-Benchmarks, perftest and qperf. Rules that are rows are in ``rules/benchmarks.toml``.
 """

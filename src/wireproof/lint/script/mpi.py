@@ -1,3 +1,4 @@
+# pure
 """Rules for MPI launch lines: the MPI of a launch, the environment of its processes, and mistakes
 in the launcher's words.
 """

@@ -1,3 +1,4 @@
+# pure
 """Rules for environment variables: names that no library reads, and values that it does
 not accept.
 """

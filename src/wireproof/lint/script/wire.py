@@ -1,3 +1,4 @@
+# pure
 """Rules for measurements between nodes: whether they measure the wire, and which wire."""
 
 import re

@@ -1,3 +1,4 @@
+# pure
 """Rules for how a script is written: the head of a batch script (the first line and the #SBATCH
 lines), and characters that a word processor or a web page put into a command.
 """

@@ -1,3 +1,4 @@
+# pure
 """Read command lines as people write them: shell and batch scripts, pasted sessions, numbered
 recipes. Pure, linear, total.
 

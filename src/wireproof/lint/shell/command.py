@@ -1,3 +1,4 @@
+# pure
 """Words of a command line, the programs that start other programs, here-documents, and the
 corrected line of a fix.
 """

@@ -1,3 +1,4 @@
+# pure
 """The names and values that lint knows, and the known name that a misspelt name means. The files of
 this folder are read on demand.
 """

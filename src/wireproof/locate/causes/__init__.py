@@ -1,3 +1,4 @@
+# pure
 """Find the cause of each culprit from counters, Facts and sentinels. Pure; the rules are in
 ``causes.rules``.
 

@@ -1,3 +1,4 @@
+# pure
 """Find the settings in which a host differs from comparable hosts, or that are wrong there and
 right on the others. Pure. A value that all comparable hosts share is left out, because it does not
 explain a single slow host. If no other host could be read, a wrong setting still counts, with less

@@ -1,3 +1,4 @@
+# pure
 """Turn the Facts and the NIC of a node into named properties and settings. Pure.
 
 Texts are untrusted: text that cannot be parsed is left out, never guessed.

@@ -1,3 +1,4 @@
+# pure
 """Load the causes of ``causes.toml``, and define those that follow from the kind of culprit.
 ``explain`` matches them. To add a cause, add an entry to that file.
 """

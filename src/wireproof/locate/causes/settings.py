@@ -1,3 +1,4 @@
+# pure
 """Find settings that may be causes: compare the shortfall with the effect that the catalogue
 expects of a wrong value. Pure.
 

@@ -1,3 +1,4 @@
+# pure
 """The signs that rules consist of. A sign is true or false for a machine; if it is true, it returns
 its evidence.
 """

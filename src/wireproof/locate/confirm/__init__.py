@@ -1,3 +1,4 @@
+# pure
 """Turn suspects into culprits with the samples of the confirm stage, which measures each suspect
 alone against known-good partners.
 """

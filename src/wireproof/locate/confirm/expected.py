@@ -1,3 +1,4 @@
+# pure
 """Compute the values to expect in the confirm stage, and their uncertainty.
 
 The expected value of a kind of path comes from the good ports in the same samples (controls), else

@@ -1,3 +1,4 @@
+# pure
 """Classify a suspect measured alone: slow with every partner, with one partner, only on one kind of
 path, or with no partner.
 

@@ -1,3 +1,4 @@
+# pure
 """Explain the slowness that remains after nodes are blamed, with as few bad links or switches as
 possible.
 

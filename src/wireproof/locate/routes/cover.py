@@ -1,3 +1,4 @@
+# pure
 """Sets of samples that a single bad link or switch would slow, and the probability that chance made
 them slow.
 

@@ -1,3 +1,4 @@
+# pure
 """Select the samples between leaves, and guess the up-link of each flow.
 
 The routing rule of a fabric is unknown, so several are tried. Static routing in fat trees sends all

@@ -1,3 +1,4 @@
+# pure
 """Analyse a screen: find nodes and ports that look slow, and nodes and ports that are known to be
 good."""
 

@@ -1,3 +1,4 @@
+# pure
 """Estimate the slowness of each port by a median polish, for paths that are as fast as their
 slowest part.
 

@@ -1,3 +1,4 @@
+# pure
 """Find culprits in a table of few nodes from its rows alone, without further measurements.
 
 Every node, port and pair is a set of rows. Student's t compares the mean log slowness of each set

@@ -1,3 +1,4 @@
+# pure
 """Fit the model of a screen: kinds of path and node, effects of whole leaves and of time, and then
 the slowness of each port.
 """

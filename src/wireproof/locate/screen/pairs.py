@@ -1,3 +1,4 @@
+# pure
 """Select pairs that are far slower than their two ends explain. If there are only two nodes, no
 third node shows which of them is slow, but the two directions can be compared.
 """

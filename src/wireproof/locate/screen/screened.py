@@ -1,3 +1,4 @@
+# pure
 """Find the suspects of a screen: nodes and ports that are slow beyond chance in the whole sweep,
 and by enough to matter; the result of a screen, and the smallest slowdown that it could detect.
 """

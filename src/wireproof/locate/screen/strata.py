@@ -1,3 +1,4 @@
+# pure
 """Group pairs by their expected value before any node is blamed: by kind of path (one switch,
 across leaves, or a higher level of the fabric) and by NIC speed.
 """

@@ -1,3 +1,4 @@
+# pure
 """Find ports that are slow for some of the time: from a moment on, up to a moment, or at times. The
 median over all samples of a port of this kind may be a little slow, slow, or normal, depending on
 chance, and a pair that was measured at the wrong time looks like a slow pair. So this module orders

@@ -1,3 +1,4 @@
+# pure
 """Add the located culprits to a run's findings, remove the findings that they explain, and decide
 the verdict again. Pure.
 """

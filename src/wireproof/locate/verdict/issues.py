@@ -1,3 +1,4 @@
+# pure
 """Turn the conclusions of one sweep into issues: culprits, nodes without samples, slowdowns that
 would go unnoticed, and slow paths that are not faults. Pure.
 """

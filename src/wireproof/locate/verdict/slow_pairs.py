@@ -1,3 +1,4 @@
+# pure
 """Slow pairs: clear pairs that are slow only under load from other pairs, or on a path that is
 slower by design, and report settings that may slow down the remaining pairs. Pure. A pair can be
 cleared only by a measurement, and only if it is on the wire and slowness is its only problem.

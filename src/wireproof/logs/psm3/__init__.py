@@ -1,3 +1,4 @@
+# pure
 """The output of PSM3 and PSM2 about themselves: identify lines, settings, statistics files, parsed
 from text. This module recognises their files; the other modules read them.
 """

@@ -1,3 +1,4 @@
+# pure
 """Totals of PSM3's counters by process, host and NIC. Pure.
 
 The names are those of psm_mq.c and ips_proto.c (libfabric 1.14 to 2.6). Everything that is neither

@@ -1,3 +1,4 @@
+# pure
 """The lines of PSM3 output that may be read, and the information in ``PSM3_IDENTIFY`` and
 ``PSM3_VERBOSE_ENV``: the library that a process loaded, the NICs of its endpoints, and the settings
 in force. Lines of several ranks may be mixed.

@@ -1,3 +1,4 @@
+# pure
 """Statistics files of ``PSM3_PRINT_STATS`` (psm3 3.1 of libfabric 1.14 to 11.x), and the tables of
 ``PSM2_MQ_PRINT_STATS`` and ``PSM3_MQ_PRINT_STATS``.
 

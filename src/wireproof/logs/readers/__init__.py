@@ -1,3 +1,4 @@
+# pure
 """Adapters: they read the output of other benchmarks into Series, and build these benchmarks'
 command lines. No processes, no files.
 

@@ -1,3 +1,4 @@
+# pure
 """A JSON document inside a log: found by its first key, read to its closing brace, and rejected if
 it is cut off.
 """

@@ -1,3 +1,4 @@
+# pure
 """libfabric's fabtests."""
 
 import re

@@ -1,3 +1,4 @@
+# pure
 """fi_pingpong of libfabric: its output and its options.
 
 Ten round trips by default, no warm-up, a clock of whole microseconds. MB = 10^6 bytes.

@@ -1,3 +1,4 @@
+# pure
 """Rows of a sweep without a heading: read if their arithmetic or the command line above identifies
 the columns, otherwise reported as unreadable.
 

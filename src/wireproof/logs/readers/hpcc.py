@@ -1,3 +1,4 @@
+# pure
 """HPC Challenge: the latency and bandwidth part of ``hpccoutf.txt`` as series (ping-pong over all
 pairs, natural and random rings). The program has no options; hpccinf.txt configures it.
 

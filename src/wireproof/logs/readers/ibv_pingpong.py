@@ -1,3 +1,4 @@
+# pure
 """ibv_rc_pingpong and its family (libibverbs' examples): two lines of text after the addresses.
 
 An iteration is a message and its answer: bytes count both directions, and half of its time is a

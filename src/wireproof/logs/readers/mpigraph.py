@@ -1,3 +1,4 @@
+# pure
 """mpiGraph: two tables of the bandwidth from every rank to every other, and its three arguments.
 
 MB = 2^20 bytes. In step d, all ranks send to rank + d and receive from rank - d at the same time,

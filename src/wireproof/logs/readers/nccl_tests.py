@@ -1,3 +1,4 @@
+# pure
 """nccl-tests and rccl-tests: the tables of all_reduce_perf and the related programs, out of place
 and in place.
 

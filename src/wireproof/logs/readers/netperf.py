@@ -1,3 +1,4 @@
+# pure
 """netperf: the text of its stream and request/response tests for TCP and UDP, and of its omni test.
 
 Throughput is in 10^6 bits/s, or in the unit of the heading above it; a transaction is a whole round

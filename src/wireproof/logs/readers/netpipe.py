@@ -1,3 +1,4 @@
+# pure
 """NetPIPE (NPtcp, NPmpi and the others of 3.x and 5.x): a time and a rate for each size.
 
 The time is half of a round trip (the shortest; the mean in 5.x), or the time of a message if

@@ -1,3 +1,4 @@
+# pure
 """A real-world log converted to plain lines: decoded, without escapes, table borders, tags and rank
 labels.
 """

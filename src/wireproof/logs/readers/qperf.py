@@ -1,3 +1,4 @@
+# pure
 """qperf."""
 
 import re

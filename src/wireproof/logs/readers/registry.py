@@ -1,3 +1,4 @@
+# pure
 """The interface of adapters, and the list of supported tools; a tool's module is loaded when a log
 is read. An adapter handles the output of a tool and its options.
 """

@@ -1,3 +1,4 @@
+# pure
 """Rows of numbers under a heading: the common part of the tables of all tools."""
 
 import re

@@ -1,3 +1,4 @@
+# pure
 """sockperf."""
 
 import re

@@ -1,3 +1,4 @@
+# pure
 """A bare table of results: CSV, or only the pasted numbers of an OSU or IMB run. The heading
 contains the columns and their units. Only facts that the arithmetic of the numbers proves are
 derived from them.

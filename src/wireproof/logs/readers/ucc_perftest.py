@@ -1,3 +1,4 @@
+# pure
 """ucc_perftest of UCC: the time of a collective, its mean, minimum and maximum over the ranks.
 
 Ranks may share a node, and the number of ranks is not printed. GB = 10^9 bytes.

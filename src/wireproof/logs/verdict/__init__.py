@@ -1,3 +1,4 @@
+# pure
 """Judge series that other programs printed.
 
 Pure and without numpy: ten thousand files take seconds.

@@ -1,3 +1,4 @@
+# pure
 """A series as a curve: time per operation and one-way goodput by size, with the rounding error."""
 
 import math

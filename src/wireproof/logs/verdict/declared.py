@@ -1,3 +1,4 @@
+# pure
 """The path that the log itself states: the hosts of the ranks, and the provider that carried
 messages.
 """

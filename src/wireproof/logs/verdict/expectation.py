@@ -1,3 +1,4 @@
+# pure
 """Check whether a series is as fast as its link should be.
 
 Goodput is judged if the sizes are large enough to show it, otherwise the start.

@@ -1,3 +1,4 @@
+# pure
 """Detect results that no wire allows: times below the latency floor of messages, collectives and
 transfers, and rates above the link's rate.
 """

@@ -1,3 +1,4 @@
+# pure
 """Compare a series with published numbers of the same link."""
 
 from wireproof.atlas import PLATEAU, SMALL, Layer, outruns_all, place, trails_all

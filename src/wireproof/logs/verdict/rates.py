@@ -1,3 +1,4 @@
+# pure
 """Judge the rates of pairs: message rates that exceed what a link can carry, and slow pairs, nodes
 or directions.
 

@@ -1,3 +1,4 @@
+# pure
 """``judge_series(series, link) -> SeriesVerdict``: judge the results of another program. Pure."""
 
 import msgspec

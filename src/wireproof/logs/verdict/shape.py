@@ -1,3 +1,4 @@
+# pure
 """The shape of the curve: cache-shaped falls, cliffs at protocol switches, noise, two paths in one
 table, copies in memory.
 """

@@ -1,3 +1,4 @@
+# pure
 """Check that the series is sound: complete and consistent, with enough iterations and a known unit
 and formula.
 """

@@ -1,3 +1,4 @@
+# pure
 """QPs and memory of a job, before it runs. Pure; every formula has its source and range.
 
 ``modes`` has one entry per transport, with its parts. ``peers`` describes which ranks communicate,

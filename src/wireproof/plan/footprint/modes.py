@@ -1,3 +1,4 @@
+# pure
 """The modes by name, and the arithmetic of their parts. Pure.
 
 ``modes.toml`` contains their variables, sources and ranges of validity.

@@ -1,3 +1,4 @@
+# pure
 """Compare a real run with the formula, and infer the number of communicating pairs. Pure. A count
 of QPs alone does not show which ranks communicated: several assumptions may explain it. Each is
 reported as a possible reading.

@@ -1,3 +1,4 @@
+# pure
 """Predict communication at a larger scale than the available machine: a LogGOPS-style simulation.
 Pure. ``network`` places ranks and the links that they share, contains the parameters of the
 machine, delivers messages, and builds collectives from messages. All ranks advance together, as

@@ -1,3 +1,4 @@
+# pure
 """A simulated network: the places of ranks, the links that they share, and messages in flight. Each
 server (an adapter, a link) handles one message at a time, in order of arrival. Pure.
 """

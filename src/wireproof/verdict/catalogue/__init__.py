@@ -1,3 +1,4 @@
+# pure
 """The closed catalogue of findings: what each code means, how it is detected, what to do next."""
 
 from __future__ import annotations

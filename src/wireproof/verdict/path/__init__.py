@@ -1,3 +1,4 @@
+# pure
 """The questions about a path that ``check`` asks about its runs and ``prove`` about other commands.
 Pure. Each function answers one question from the readings of a ledger. The callers decide how many
 bytes are due and how certain the answer must be.

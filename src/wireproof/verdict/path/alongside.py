@@ -1,3 +1,4 @@
+# pure
 """Other traffic on the measured ports: reported with port, direction and rate, never as a fault.
 
 Pure.

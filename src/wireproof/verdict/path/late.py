@@ -1,3 +1,4 @@
+# pure
 """Judge ports with late counters over the whole run instead of point by point. Pure.
 
 The engine reads once before the first point and once after the last, each time after every counter

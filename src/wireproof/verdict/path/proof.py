@@ -1,3 +1,4 @@
+# pure
 """Find out whether the bytes used the wire: compare the payload with the ledgers of both ends, per
 port and direction.
 

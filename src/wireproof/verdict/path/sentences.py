@@ -1,3 +1,4 @@
+# pure
 """Compare the carrier of the bytes, according to the ledger, with the claim, derive the link, and
 write the sentences about the path, with the bytes that the counters show. Pure.
 """

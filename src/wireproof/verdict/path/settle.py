@@ -1,3 +1,4 @@
+# pure
 """Judge the points of a route together: certain points decide the uncertain ones. Pure."""
 
 from collections.abc import Sequence

@@ -1,3 +1,4 @@
+# pure
 """Compare the bytes due at a port, at one end in one direction, with the ledger's count.
 
 Pure.

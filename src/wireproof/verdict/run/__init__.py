@@ -1,3 +1,4 @@
+# pure
 """Judge a run of wireproof's engine: ``judge(run, criteria) -> Judgement`` calls the steps, which
 are in the other modules. Pure: equal inputs lead to equal verdicts, at any time and place.
 """

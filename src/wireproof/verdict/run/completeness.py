@@ -1,3 +1,4 @@
+# pure
 """Find issues of the run as a whole: an early end, engine errors, libraries, NICs, clock, too many
 ranks per CPU."""
 

@@ -1,3 +1,4 @@
+# pure
 """Find one-way faults: the slow direction of a pair, and the node whose transmit or receive side
 causes it.
 

@@ -1,3 +1,4 @@
+# pure
 """Judge a point of a group of ranks: whether its bytes crossed, and whether its time is possible
 and precise enough. Pure. Ranks of one node communicate through memory, so only bytes that leave a
 node count. For point-to-point patterns they are known exactly. For a library's collective, only the

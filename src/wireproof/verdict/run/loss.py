@@ -1,3 +1,4 @@
+# pure
 """Report TCP retransmissions, and issue a separate finding if they cost goodput or are one-sided.
 Pure.
 """

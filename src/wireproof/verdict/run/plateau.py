@@ -1,3 +1,4 @@
+# pure
 """Judge the streams of a run across points: the directions that fill the link, the directions that
 keep one rate at every size, and the losses that waiting for a processor can explain. Pure.
 """

@@ -1,3 +1,4 @@
+# pure
 """Check ceiling, floor and expectation: a number above the ceiling or below the floor fails, like a
 number that is too slow.
 """

@@ -1,3 +1,4 @@
+# pure
 """Check whether a number can be judged: status, integrity, precision and disturbances of the hosts;
 and settle a doubtful number with a repeat of its measurement. Pure.
 """

@@ -1,3 +1,4 @@
+# pure
 """The curve of goodput against size: a peak at medium sizes followed by a fall indicates a cache;
 breaks indicate protocol switches.
 """

@@ -1,3 +1,4 @@
+# pure
 """Judge whether every rail carried its share, from the ledger's bytes of each claimed rail. Pure.
 
 A share is a share of the bytes that all rails carried in one direction at one end. For large

@@ -1,3 +1,4 @@
+# pure
 """Judge the path of a command whose ports were watched while it ran (``wireproof prove``).
 
 Pure.

@@ -1,3 +1,4 @@
+# pure
 """Remarks on a watched command that do not affect its proof: hosts that were not watched, a peak
 above the link's rate, and problems that ports and sockets counted.
 """

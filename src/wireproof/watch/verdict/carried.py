@@ -1,3 +1,4 @@
+# pure
 """The traffic of ports of one kind, and reasons about traffic. Pure."""
 
 import dataclasses

@@ -1,3 +1,4 @@
+# pure
 """Check whether the bytes on the claimed port were the program's: the doubts, strongest first, and
 the bytes that its printed or usual repetitions account for. Pure.
 """

@@ -1,3 +1,4 @@
+# pure
 """Add up the traffic of the claimed port, the other ports and loopback of every watched host.
 Pure."""
 

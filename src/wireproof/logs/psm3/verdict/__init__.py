@@ -1,3 +1,4 @@
+# pure
 """``judge_statistics(files)``: judge all statistics files of one job together."""
 
 import re

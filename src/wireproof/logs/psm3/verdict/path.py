@@ -1,3 +1,4 @@
+# pure
 """Find the path of the messages from the counts of shared memory, of the process itself and of
 NICs.
 """

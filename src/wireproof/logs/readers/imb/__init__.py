@@ -1,3 +1,4 @@
+# pure
 """The Intel MPI Benchmarks."""
 
 import re

@@ -1,3 +1,4 @@
+# pure
 """The benchmarks of IMB (MPI1, P2P, RMA, EXT, NBC, MPI4, MT): the timed operation, and the formulas
 of the numbers.
 """

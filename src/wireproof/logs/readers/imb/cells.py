@@ -1,3 +1,4 @@
+# pure
 """The numbers of an IMB table: columns, units, and rows whose layout is lost (with one cell per
 line, as in text from a PDF, or with a remark at the end).
 

@@ -1,3 +1,4 @@
+# pure
 """The lines above the rows of an IMB table: the run's title, the benchmark, the processes, the
 column names.
 """

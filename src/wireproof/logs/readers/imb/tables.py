@@ -1,3 +1,4 @@
+# pure
 """One IMB table, from its heading to its last row, as one series, or one per group with ``-multi
 1``.
 """

@@ -1,3 +1,4 @@
+# pure
 """iperf3 and iperf 2: JSON (``-J``, ``--json-stream``), text, and the options.
 
 In JSON the sums at the end are the result, and the intervals show its variation. The text of iperf

@@ -1,3 +1,4 @@
+# pure
 """The lines of iperf3 and iperf 2: rows, addresses, and the end of a run."""
 
 import re

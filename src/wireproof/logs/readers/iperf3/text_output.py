@@ -1,3 +1,4 @@
+# pure
 """iperf's measurements as a Series, and its text output: for iperf3, only the summary lines
 (``sender``, ``receiver``) count; a run without them is incomplete.
 """

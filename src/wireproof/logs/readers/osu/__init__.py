@@ -1,3 +1,4 @@
+# pure
 """The OSU micro-benchmarks."""
 
 import re

@@ -1,3 +1,4 @@
+# pure
 """The tests of the OSU suite: the meaning of each title, the timed operation, and the formula of
 the printed number.
 """

@@ -1,3 +1,4 @@
+# pure
 """perftest: ``ib_write_bw`` and its family."""
 
 import re

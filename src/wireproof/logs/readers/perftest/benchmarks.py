@@ -1,3 +1,4 @@
+# pure
 """The programs of perftest: their options, the operation that each times, the columns or the
 document that it prints, and the formula of the number.
 """

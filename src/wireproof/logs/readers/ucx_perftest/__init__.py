@@ -1,3 +1,4 @@
+# pure
 """UCX's ``ucx_perftest``."""
 
 import re

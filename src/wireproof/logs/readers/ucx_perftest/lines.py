@@ -1,3 +1,4 @@
+# pure
 """The lines of ucx_perftest: the last lines of the tests below one heading, without progress lines,
 and the lines before its table (the command, the box that the server prints, a script's banner).
 """

@@ -5,6 +5,7 @@ import os
 import subprocess
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -127,4 +128,5 @@ def timers(root: Path) -> list[int]:
 
 def end_timers(root: Path) -> None:
     for pid in timers(root):
-        os.kill(pid, 9)
+        with suppress(ProcessLookupError):  # it ended in the meantime
+            os.kill(pid, 9)

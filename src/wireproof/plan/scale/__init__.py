@@ -224,7 +224,7 @@ def predictions(
 ) -> list[Prediction]:
     """Predict each of ``patterns`` in each of ``topologies``. ``size``: bytes of a message.
 
-    The sweep is not included: see ``plan.duration``.
+    The sweep is not included.
     """
     found: list[Prediction] = []
     for topology in topologies:

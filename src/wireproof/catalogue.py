@@ -7,20 +7,16 @@ with their rows, and studies of knobs; ``docs/catalogue.md`` describes each.
 
 import errno
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING
 
 from wireproof.files.bounded import ends_within
 from wireproof.files.held import held_folder, within, written_by_others
 from wireproof.files.hostile import read_bounded
 from wireproof.model.errors import BadInput, reading
 from wireproof.model.site import HEADS, CatalogueFile, use_site
-from wireproof.model.toml import line_at, read_toml
-
-if TYPE_CHECKING:
-    pass
+from wireproof.model.toml import Place, line_at, read_toml
 
 _LIBRARIES = "wireproof.experiment.study.library:libraries"
 VARIABLE = "WIREPROOF_CATALOGUE"
@@ -37,6 +33,10 @@ READERS = {
     "finding": "wireproof.verdict.catalogue:findings",
     "link": "wireproof.physics.table:link_names",
     "source": "wireproof.atlas.job:added_sources",
+    "setting": "wireproof.audit.job:catalogue",
+    "folder": "wireproof.lint.tables:folders",
+    "sysctl": "wireproof.lint.tables:sysctls",
+    "list": "wireproof.lint.tables:lists",
     "library": "wireproof.lint.tables:libraries",
     "module": "wireproof.lint.tables:modules",
     **dict.fromkeys(("rule", "line", "variable", "command"), "wireproof.lint.rules:rules"),
@@ -78,12 +78,13 @@ def use_catalogue(folder: Path) -> dict[str, int]:
     texts, studies = [], []
     for text in _texts(folder):
         tree = read_toml(text.text, text.name)
+        _refuse_controls(text, tree)
         if "knob" in tree:
             studies.append(text)
         elif unknown := sorted(tree.keys() - set(HEADS)):
             raise BadInput(
-                f"{text.name}: {unknown[0][:60]!r} is not a kind of row: there are"
-                f" {', '.join(HEADS)}."
+                f"{_line(text, (unknown[0], None))}: {unknown[0][:60]!r} is not a kind of row:"
+                f" there are {', '.join(HEADS)}, knob."
             )
         else:
             texts.append(text)
@@ -91,42 +92,47 @@ def use_catalogue(folder: Path) -> dict[str, int]:
             if head not in READERS and head != "knob":
                 continue
             if not isinstance(entries, list):
-                raise BadInput(f"{text.name}: {head!r} is a list of tables: write [[{head}]].")
+                raise BadInput(
+                    f"{_line(text, (head, None))}: {head!r} is a list of tables: write [[{head}]]."
+                )
             rows[head] = rows.get(head, 0) + len(entries)
-            _refuse_controls(text, head, entries)
-            _refuse_unknown_settings(text, head, entries)
     _use(tuple(texts), tuple(studies), rows)
     return rows
 
 
-def _refuse_controls(text: CatalogueFile, head: str, entries: list[object]) -> None:
+def _line(text: CatalogueFile, *path: Place) -> str:
+    """Return the file and the line of a value, as errors begin."""
+    return f"{text.name}, line {line_at(text.text, path)}"
+
+
+def _refuse_controls(text: CatalogueFile, tree: object) -> None:
     """Refuse control characters, because rows are printed and a terminal would obey them."""
-    for number, entry in enumerate(entries):
-        bad = {sign for sign in _strings(entry) if not sign.isprintable()} - {"\n", "\t"}
+    for string, path in _strings(tree, ()):
+        bad = {sign for sign in string if not sign.isprintable()} - {"\n", "\t"}
         if bad:
-            line = line_at(text.text, [(head, number)])
+            key = path[-1][0] if path else "a key"
             raise BadInput(
-                f"{text.name}, line {line}: [[{head}]] contains the control character {min(bad)!r}."
+                f"{_line(text, *path)}: {key[:60]!r} contains the control character {min(bad)!r}."
             )
 
 
-def _refuse_unknown_settings(text: CatalogueFile, head: str, entries: list[object]) -> None:
+def _refuse_unknown_settings(text: CatalogueFile) -> None:
     """Refuse a cause or a rule of lint that refers to an unknown setting."""
     named = {
-        number: entry["setting"]
-        for number, entry in enumerate(entries)
-        if isinstance(entry, dict) and isinstance(entry.get("setting"), str) and entry["setting"]
+        (head, number): entry["setting"]
+        for head in ("cause", "rule")
+        for number, entry in enumerate(read_toml(text.text, text.name).get(head, ()))
+        if entry.get("setting")
     }
     if not named:
         return
     from wireproof.audit.job import catalogue
 
-    for number, setting in named.items():
+    for place, setting in named.items():
         if setting not in catalogue().entries:
-            line = line_at(text.text, [(head, number), ("setting", None)])
             raise BadInput(
-                f"{text.name}, line {line}: 'setting' is {setting[:60]!r}, which is not in"
-                " the catalogue of settings (`wireproof audit --list`)."
+                f"{_line(text, place, ('setting', None))}: 'setting' is {setting[:60]!r}, which is"
+                " not in the catalogue of settings (`wireproof audit --list`)."
             )
 
 
@@ -142,13 +148,17 @@ def refuse_slow_patterns(match: Callable[[], object], text: str, files: str) -> 
         )
 
 
-def _strings(entry: object) -> str:
-    """Return all texts of an entry, concatenated."""
+def _strings(entry: object, path: tuple[Place, ...]) -> Iterator[tuple[str, tuple[Place, ...]]]:
+    """Yield all texts below ``path``, keys included, with their places."""
     if isinstance(entry, dict):
-        return "".join(_strings(part) for pair in entry.items() for part in pair)
-    if isinstance(entry, list):
-        return "".join(map(_strings, entry))
-    return entry if isinstance(entry, str) else ""
+        for key, part in entry.items():
+            yield key, path
+            yield from _strings(part, (*path, (key, None)))
+    elif isinstance(entry, list):
+        for number, part in enumerate(entry):
+            yield from _strings(part, (*path[:-1], (path[-1][0], number)))
+    elif isinstance(entry, str):
+        yield entry, path
 
 
 def _use(
@@ -160,6 +170,8 @@ def _use(
             resolve_name(reader)()
         if studies:
             resolve_name(_LIBRARIES)()
+        for text in texts:
+            _refuse_unknown_settings(text)
     except BaseException:
         use_site(())
         raise

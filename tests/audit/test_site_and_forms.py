@@ -50,7 +50,7 @@ def test_a_waiver_counts_for_its_hosts_until_its_end():
     ("text", "said"),
     [
         ('[[waiver]]\nsetting = "smt"\nreason = "a"\n', "until"),
-        ('[[waiver]]\nsetting = "smt"\nuntil = 2026-12-31\nreason = " "\n', "no reason"),
+        ('[[waiver]]\nsetting = "smt"\nuntil = 2026-12-31\nreason = " "\n', "'reason' is blank"),
         ('[[waiver]]\nsetting = "no"\nuntil = 2026-12-31\nreason = "a"\n', "no setting 'no'"),
         ('[[waiver]]\nsetting = "smt"\nuntil = "soon"\nreason = "a"\n', "date"),
         ("[[", "not TOML"),

@@ -9,10 +9,12 @@ import pytest
 from tests.cli.verb import document, one_sentence, wireproof
 
 from wireproof.atlas.job import atlas_view
+from wireproof.audit.job import catalogue
 from wireproof.catalogue import catalogue_folder, use_catalogue
 from wireproof.experiment.study.library import libraries
 from wireproof.ledger.catalogue import by_driver
 from wireproof.lint.check import lint_text, repaired
+from wireproof.lint.tables import listed
 from wireproof.locate.causes.rules import rules as causes
 from wireproof.model.errors import BadInput
 from wireproof.model.site import HEADS, site_texts, use_site
@@ -22,6 +24,30 @@ from wireproof.verdict.catalogue import findings
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "catalogue"
 FILES = {path.stem: path.read_text("utf-8") for path in EXAMPLES.glob("*.toml")}
+SETTING = """[[setting]]
+id = "site-exnet"
+title = "fast path"
+group = "site"
+meaning = "The driver sends without a queue."
+why = "Otherwise each message waits."
+form = "number"
+reads = [{ file = "/proc/sys/net/exnet/fast_path" }]
+good = { any = "value == 1" }
+"""
+SYSCTL = """[[folder]]
+name = "net.exnet"
+names = "fast_path ring_size"
+
+[[sysctl]]
+name = "net.exnet.fast_path"
+form = "integer"
+low = 0
+high = 1
+
+[[list]]
+name = "services"
+names = "exfabd"
+"""
 PAUSES = '[[pauses]]\nname = "Ex"\ndrivers = ["exfab*"]\nsource = "a file"\n'
 MODULE = '[[module]]\nname = "exfab"\nparameters = "queues"\n'
 
@@ -79,6 +105,61 @@ def test_the_other_kinds_are_added_too(tmp_path: Path) -> None:
     assert [each.code for each in lint_text(line, "/etc/modprobe.d/x.conf")] == [
         "modprobe-unknown-parameter"
     ]
+
+
+def test_a_setting_is_judged_and_a_cause_may_refer_to_it(tmp_path: Path) -> None:
+    cause = (
+        FILES["cause"]
+        .replace("no_setting", "setting")
+        .replace('"a matter of the site\'s switches"', '"site-exnet"')
+    )
+    use_catalogue(made(tmp_path, SETTING + cause))
+    assert catalogue().get("site-exnet").setting.title == "fast path (x.toml)"
+
+
+def test_names_of_sysctls_and_services_are_known(tmp_path: Path) -> None:
+    use_catalogue(made(tmp_path, SYSCTL))
+    lines = "net.exnet.ring_sise = 4\nnet.exnet.fast_path = 7\n"
+    found = [each.code for each in lint_text(lines, "/etc/sysctl.d/x.conf")]
+    assert found == ["sysctl-unknown-name", "sysctl-value-range"]
+    assert "exfabd" in listed("services")
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "line"),
+    [
+        (SYSCTL, "high = 1", "high = -1", 8),
+        (SYSCTL, '"services"', '"servces"', 12),
+        (SYSCTL, '"net.exnet.fast_path"', '"net.core.rmem_max"', 5),
+        (SETTING, '"site-exnet"', '"cpu-governor"', 2),
+        (SETTING, '"value == 1"', '"valeu == 1"', 1),
+        (SETTING, 'file = "/proc/sys/net/exnet/fast_path"', 'command = ["reboot"]', 1),
+        (PAUSES, "drivers =", 'xoff = [["{0}"], []]\ndrivers =', 3),
+        (PAUSES, "drivers =", "refresh_ms = -1\ndrivers =", 3),
+        (MODULE, "parameters", "limit = [{name='q', words='w', multiple=0}]\nparameters", 3),
+    ],
+)
+def test_the_other_kinds_name_the_line(
+    tmp_path: Path, text: str, old: str, new: str, line: int
+) -> None:
+    assert f"x.toml, line {line}: " in refused(made(tmp_path, text.replace(old, new, 1)))
+
+
+def test_a_mark_at_the_beginning_and_other_line_ends_are_read(tmp_path: Path) -> None:
+    text = "\ufeff" + FILES["link"].replace("\n", "\r\n")
+    use_catalogue(made(tmp_path, text))
+    assert "exfab100" in link_names()
+    use_site(())
+    said = refused(made(tmp_path, "\ufeff" + "[[link]]\r\ncolour = 1\r\n"))
+    assert "x.toml, line 2: 'colour'" in said
+
+
+def test_the_line_of_a_control_character_and_of_other_bytes_is_named(tmp_path: Path) -> None:
+    title = FILES["finding"].replace("the rack is held", "\\u001b]0;x")
+    line = title[: title.index("title")].count("\n") + 1
+    assert f"x.toml, line {line}: 'title'" in refused(made(tmp_path, title))
+    (made(tmp_path, "") / "x.toml").write_bytes(b"# 1\n# caf\xe9\n")
+    assert "x.toml, line 2: it is not text in UTF-8" in refused(tmp_path / "site")
 
 
 def test_what_a_site_adds_to_our_names_keeps_ours(tmp_path: Path) -> None:
@@ -164,6 +245,14 @@ def test_a_second_row_of_a_name_is_refused(tmp_path: Path, head: str) -> None:
 @pytest.mark.parametrize(
     ("file", "old", "new"),
     [
+        ("cause", 'fix = "Ask', '# fix = "Ask'),
+        ("nic", 'source = "exfab_main.c: counted in software"', 'source = ""'),
+        ("nic", "port_tx_bytes", "{0}"),
+        ("nic", "port_tx_packets", "{nic.name}"),
+        ("knobs", '"exmpi"', '"Ex MPI"'),
+        ("knobs", '"Ex MPI"', '"\\u001b[31m"'),
+        ("knobs", "[[knob]]", "[base]\nLD_PRELOAD = 'x.so'\n[[knob]]"),
+        ("knobs", "[[knob]]", "looks = [['sh']]\n[[knob]]"),
         ("link", "exfab100", "edr"),
         ("link", "ex100", "hdr"),
         ("link", "gbps = 100", "gbps = -1"),

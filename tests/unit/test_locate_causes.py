@@ -569,7 +569,8 @@ def test_the_table_is_sound() -> None:
 def test_a_wrong_cause_is_named_with_its_file_line_and_field(wrong: str, said: str) -> None:
     right = ('when = [{ sign = "unusual", name = "duplex" }]', "confidence = 0.5")
     rest = [line for line in right if line.split(" ")[0] != wrong.split(" ")[0]]
-    text = "\n".join(["[[cause]]", 'code = "a"', 'sentence = "b"', *rest, wrong])
+    more = ('fix = "c."', 'no_setting = "d"')
+    text = "\n".join(["[[cause]]", 'code = "a"', 'sentence = "b"', *rest, wrong, *more])
     with pytest.raises(BadInput, match=r"^site\.toml") as error:
         rules_in(text, "site.toml")
     assert said in str(error.value)

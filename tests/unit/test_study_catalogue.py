@@ -149,12 +149,12 @@ GOOD = {"line": "(?P<value>.)", "name": "OWN_A", "valid": "[0-9]", "moves": "rin
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ({"line": "("}, "not a regular expression"),
+        ({"line": "("}, "line 4: 'says': .* not a regular expression"),
         ({"line": "x"}, "no group"),
         ({"name": "PATH TO"}, "not a variable's name"),
-        ({"valid": "["}, "not a regular expression"),
+        ({"valid": "["}, "line 11: 'valid': .* not a regular expression"),
         ({"moves": "rings"}, "no pattern 'rings'"),
-        ({"of": "lines"}, "has no kind 'lines'"),
+        ({"of": "lines"}, "line 13: 'read' has the kind 'lines'"),
     ],
 )
 def test_a_mistake_in_a_knob_is_named(wrong: dict[str, str], says: str) -> None:

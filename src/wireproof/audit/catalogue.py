@@ -21,7 +21,8 @@ from wireproof.audit.values import AFFINITIES, INTERRUPTS, vectors_of
 from wireproof.model.errors import BadInput, suggestion
 from wireproof.model.plan import FactRequest
 from wireproof.model.setting import PROFILES, Profile, Read, Setting
-from wireproof.model.toml import line_at, mistake, read_toml
+from wireproof.model.site import CatalogueFile
+from wireproof.model.toml import at_field, line_at, mistake, read_toml
 
 ELSEWHERE = ("bios", "environment")
 """Places that are not files of the host: the firmware's attributes (by Redfish) and the job's
@@ -71,37 +72,43 @@ class Catalogue:
         raise BadInput(f"no setting is called {name!r}; {hint}")
 
 
-def catalogue_of(texts: Mapping[str, str]) -> Catalogue:
-    """Parse all settings of the TOML ``texts`` (file name to text)."""
+def catalogue_of(texts: Iterable[CatalogueFile]) -> Catalogue:
+    """Parse all settings of the TOML ``texts``. The title of a site's setting names its file."""
     entries: dict[str, ParsedSetting] = {}
+    places: dict[str, str] = {}
     skipped: list[str] = []
-    for name, text in sorted(texts.items()):
+    for text in texts:
         try:
-            document = read_toml(text, name)
+            document = read_toml(text.text, text.name)
         except BadInput as error:
             skipped.append(str(error))
             continue
         for number, raw in enumerate(document.get("setting", ())):
-            place = [("setting", number)]
+            entry = [("setting", number)]
+            place = f"{text.name}, line {line_at(text.text, entry)}"
             try:
-                entry = _parsed(msgspec.convert(raw, Setting))
-                if entry.setting.id in entries:
-                    raise BadInput("its id is already used.")
-                entries[entry.setting.id] = entry
+                found = _parsed(msgspec.convert(raw, Setting), text)
+                if found.setting.id in entries:
+                    raise BadInput(f"'id' is {found.setting.id}, which is already used.")
+                entries[found.setting.id] = found
+                places[found.setting.id] = place
             except msgspec.ValidationError as error:
-                skipped.append(str(mistake(text, name, Setting, error, place)))
+                skipped.append(str(mistake(text.text, text.name, Setting, error, entry)))
             except BadInput as error:
-                skipped.append(f"{name}, line {line_at(text, place)}: {raw['id']}: {error}")
-    for entry in list(entries.values()):
-        if wrong := _unknown_names(entry, entries):
-            skipped.append(f"{entry.setting.id}: {wrong}")
-            del entries[entry.setting.id]
+                skipped.append(str(at_field(text.text, text.name, ValueError(str(error)), entry)))
+    for name, found in list(entries.items()):
+        if wrong := _unknown_names(found, entries):
+            skipped.append(f"{places[name]}: {name}: {wrong}")
+            del entries[name]
     return Catalogue(entries, tuple(skipped))
 
 
-def _parsed(setting: Setting) -> ParsedSetting:
+def _parsed(setting: Setting, text: CatalogueFile) -> ParsedSetting:
     if not _ID.fullmatch(setting.id):
-        raise BadInput(f"the id {setting.id!r} is not lower case words joined by '-'.")
+        raise BadInput(f"'id' is {setting.id[:60]!r}: use lower case words joined by '-'.")
+    if text.by_site:
+        _check_site(setting)
+        setting = msgspec.structs.replace(setting, title=text.source(setting.title))
     _check_names(setting)
     _check_profiles(setting)
     for read in setting.reads:
@@ -117,6 +124,14 @@ def _parsed(setting: Setting) -> ParsedSetting:
     return ParsedSetting(
         setting, applies, good, doubt, when, inferred, tuple(sorted(named)), values
     )
+
+
+def _check_site(setting: Setting) -> None:
+    """Check that a setting of a site starts no command: its file may come from somebody else."""
+    if any(read.command for read in setting.reads) or (setting.fix and setting.fix.command):
+        raise BadInput("a site's setting must not start commands: read and write files.")
+    if not setting.title.strip():
+        raise BadInput("'title' is blank.")
 
 
 def _check_profiles(setting: Setting) -> None:

@@ -6,7 +6,6 @@ import socket
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,6 +39,7 @@ from wireproof.model.setting import (
     Setting,
     Severity,
 )
+from wireproof.model.site import CatalogueFile, of_site, site_texts
 from wireproof.options.hosts import parse_hosts
 from wireproof.options.table import Options
 from wireproof.report.reporter import Reporter
@@ -88,17 +88,22 @@ class AuditSpecification:
     only: tuple[str, ...] = ()
 
 
-@cache
+@of_site
 def catalogue() -> Catalogue:
-    """Return the settings that come with wireproof."""
+    """Return the settings that come with wireproof, and those of the site.
+
+    Raises ``BadInput`` for a mistake in the site's files.
+    """
     folder = files("wireproof.audit").joinpath("settings")
-    return catalogue_of(
-        {
-            file.name: file.read_text(encoding="utf-8")
-            for file in folder.iterdir()
-            if file.name.endswith(".toml")
-        }
-    )
+    ours = [
+        CatalogueFile(file.read_text(encoding="utf-8"), file.name)
+        for file in sorted(folder.iterdir(), key=lambda file: file.name)
+        if file.name.endswith(".toml")
+    ]
+    found = catalogue_of([*ours, *site_texts()])
+    if site_texts() and found.skipped:
+        raise BadInput(found.skipped[0])
+    return found
 
 
 def audit(

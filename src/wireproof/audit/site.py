@@ -62,8 +62,6 @@ def site_of(text: str, source: str, known: Iterable[str]) -> Site:
     for waiver in site.waivers:
         if waiver.setting not in names:
             raise BadInput(f"{source}: there is no setting {waiver.setting!r} to waive.")
-        if not waiver.reason.strip():
-            raise BadInput(f"{source}: the waiver of {waiver.setting} gives no reason.")
     for role in site.roles:
         for setting, value in role.values.items():
             if setting not in names:

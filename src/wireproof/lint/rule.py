@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal, get_args
 
 import msgspec
 
@@ -159,6 +159,9 @@ class VariableRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
         return not (self.allowed and compiled(self.allowed).fullmatch(value))
 
 
+_Number = Annotated[int, msgspec.Meta(ge=0)]
+
+
 class CommandRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A command whose program matches ``program`` and whose text matches ``where``, but not
     ``unless``, below a line that matches ``after``. The checked words are the values of ``option``,
@@ -176,13 +179,13 @@ class CommandRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
     unless: str = ""
     after: str = ""
     option: tuple[str, ...] = ()
-    place: int = 0
+    place: _Number = 0
     word: str = ""
     allowed: str = ""
     choices: tuple[str, ...] = ()
     meant: dict[str, str] = {}
-    likeness: float = 0.6
-    below: int = 0
+    likeness: Annotated[float, msgspec.Meta(gt=0, le=1)] = 0.6
+    below: _Number = 0
 
     def hit(self, raw: str, text: str) -> re.Match[str] | None:
         """Return the match of the pattern in a wrong word, as written (``raw``) if the pattern

@@ -94,7 +94,8 @@ def reading(what: object, missing: str = "") -> Iterator[None]:
             raise BadInput(missing) from None
         raise BadInput(f"{what} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
-        raise BadInput(f"{what} is not text in UTF-8.") from error
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise BadInput(f"{what}, line {line}: it is not text in UTF-8.") from error
     except msgspec.DecodeError as error:
         raise BadInput(f"{what} is damaged: {error}.") from error
 

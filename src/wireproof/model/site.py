@@ -32,7 +32,8 @@ Found = TypeVar("Found")
 
 HEADS = (
     *("family", "pauses", "cause", "words", "finding", "link", "source"),
-    *("rule", "line", "variable", "command", "library", "module"),
+    *("rule", "line", "variable", "command", "library", "module", "folder", "sysctl", "list"),
+    "setting",
 )
 """The kinds of rows that a site's file may have. Each catalogue reads its kinds and ignores the
 others.

@@ -7,7 +7,7 @@ into nested values and takes quadratic time for a long dotted key.
 
 import re
 import tomllib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -22,6 +22,7 @@ LARGEST = 1 << 20
 """Characters. Settings, limits, labs and worlds are shorter than this. The topology of a large
 fabric may be longer (``largest``).
 """
+_MARK = "\ufeff"
 DEEPEST = 32
 """Nested brackets, and parts of one dotted key."""
 
@@ -50,15 +51,16 @@ def read_toml(text: str, source: str, *, largest: int = LARGEST) -> dict[str, An
     """Return the document in ``text``. ``BadInput`` names ``source`` and says what is wrong.
 
     It refuses text that is not TOML, is longer than ``largest`` characters, or is nested deeper
-    than ``DEEPEST``.
+    than ``DEEPEST``. A byte order mark, which editors of other systems write, is ignored.
     """
+    text = text.removeprefix(_MARK)
     if len(text) > largest:
         raise BadInput(
             f"{source}: more than {largest / 1e6:.3g} million characters, which is too large."
         )
     if line := _too_deep(text):
         raise BadInput(
-            f"{source}: line {line} is nested or dotted more than {DEEPEST} levels deep, "
+            f"{source}, line {line}: nested or dotted more than {DEEPEST} levels deep, "
             "which no file for wireproof needs."
         )
     try:
@@ -95,9 +97,11 @@ def read_struct(text: str, source: str, kind: type[Row], *, largest: int = LARGE
     """Return the document in ``text`` as ``kind``, a struct or a dataclass. Raises ``BadInput``."""
     tree = read_toml(text, source, largest=largest)
     try:
-        return msgspec.convert(tree, kind)
+        found = msgspec.convert(tree, kind)
     except msgspec.ValidationError as error:
         raise mistake(text, source, kind, error) from error
+    _refuse_blank(text, source, found)
+    return found
 
 
 def mistake(
@@ -110,7 +114,6 @@ def mistake(
     what, _, path = str(error).partition(" - at `$")
     places = _places(path)
     line = (*entry, *places)
-    named = ", ".join(key if at is None else f"{key} {at + 1}" for key, at in places)
     if missing := re.fullmatch(r"Object missing required field `(.+)`", what):
         what = f"'{missing[1]}' is missing"
     elif unknown := re.fullmatch(r"Object contains unknown field `(.+)`", what):
@@ -125,9 +128,15 @@ def mistake(
         what = re.sub(r"`([^`]*)`", lambda types: _in_words(types[1]), what)
         what = what[:1].lower() + what[1:]
         line = (*line, *_quoted(what))
-    place = f"{named}: " if named else ""
+    place = _named(places)
     end = "" if what.endswith((".", "?")) else "."
     return BadInput(f"{source}, line {line_at(text, line)}: {place}{what[:600]}{end}")
+
+
+def _named(places: Sequence[Place]) -> str:
+    """Return ``counters 1, of: ``, the place as the beginning of a sentence."""
+    named = ", ".join(key if at is None else f"{key} {at + 1}" for key, at in places)
+    return f"{named}: " if named else ""
 
 
 def _places(path: str) -> list[Place]:
@@ -177,6 +186,15 @@ def once(known: set[str], name: str, what: str) -> None:
     known.add(name)
 
 
+def check_braces(row: object, fields: Iterable[str], words: Sequence[str]) -> None:
+    """Raise ValueError with the field whose texts have other words in braces than ``words``."""
+    known = re.compile(rf"\{{(?:{'|'.join(words)})\}}")
+    for field in fields:
+        if {"{", "}"} & set(known.sub("", str(getattr(row, field)))):
+            usable = ", ".join(f"{{{word}}}" for word in words)
+            raise ValueError(f"{field!r} may use only {usable} in braces")
+
+
 def read_rows(
     text: str,
     source: str,
@@ -198,39 +216,54 @@ def read_rows(
     for number, entry in enumerate(entries if isinstance(entries, list) else [entries]):
         try:
             row = msgspec.convert(entry, kind)
-            _refuse_blank(row)
+            _refuse_blank(text, source, row, [(name, number)])
+            if not _CODE.fullmatch(code := getattr(row, "code", "none")):
+                raise ValueError(f"'code' is {code[:40]!r}: {_SPELLING}")
             check(row)
             rows.append(row)
         except msgspec.ValidationError as error:
             raise mistake(text, source, kind, error, [(name, number)]) from error
         except ValueError as error:
-            reason = str(error)[:400].removesuffix(".")
-            line = line_at(text, [(name, number), *_quoted(reason)])
-            raise BadInput(f"{source}, line {line}: {reason}.") from error
+            raise at_field(text, source, error, [(name, number)]) from error
     return rows
 
 
-_CODE = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+def at_field(text: str, source: str, error: ValueError, entry: Sequence[Place] = ()) -> BadInput:
+    """Return the error with the line of the field that it quotes first."""
+    reason = str(error)[:400].removesuffix(".")
+    line = line_at(text, [*entry, *_quoted(reason)])
+    return BadInput(f"{source}, line {line}: {reason}.")
 
 
-def _refuse_blank(row: Any) -> None:
-    """Raise ValueError, naming the field, if a required text is blank or a code contains characters
-    that cannot be typed.
+_CODE = re.compile(r"(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*")
+_SPELLING = "use at most 64 lower-case letters, digits, and - between them"
+
+
+def _refuse_blank(text: str, source: str, found: Any, entry: Sequence[Place] = ()) -> None:
+    """Raise ``BadInput``, naming the field, if a required text of a struct is blank, or of a struct
+    in it.
     """
-    for field in msgspec.structs.fields(row):
-        value = getattr(row, field.name)
-        texts = value if isinstance(value, tuple) else (value,)
-        if field.required and any(isinstance(text, str) and not text.strip() for text in texts):
-            raise ValueError(f"'{field.encode_name}' is blank")
-        if field.name == "code" and not _CODE.fullmatch(value):
-            raise ValueError(
-                f"'code' is {value[:40]!r}: use lower-case letters, digits, and - between them"
-            )
+    if path := _blank(found):
+        line = line_at(text, [*entry, *path])
+        raise BadInput(f"{source}, line {line}: {_named(path[:-1])}{path[-1][0]!r} is blank.")
+
+
+def _blank(found: Any) -> list[Place]:
+    """Return the place of the first required text that is blank; empty if there is none."""
+    for field in msgspec.structs.fields(found) if isinstance(found, msgspec.Struct) else ():
+        value = getattr(found, field.name)
+        several = isinstance(value, (list, tuple))
+        for number, part in enumerate(value if several else (value,)):
+            if field.required and isinstance(part, str) and not part.strip():
+                return [(field.encode_name, None)]
+            if inner := _blank(part):
+                return [(field.encode_name, number if several else None), *inner]
+    return []
 
 
 def line_at(text: str, path: Sequence[Place]) -> int:
     """Return the line of the value at ``path``, or of the innermost table around it that exists."""
-    lines = text.split("\n")
+    lines = text.removeprefix(_MARK).split("\n")
     at, table = -1, ""
     for key, index in path:
         table = f"{table}.{key}".lstrip(".")

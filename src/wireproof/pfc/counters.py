@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 import msgspec
 
-from wireproof.ledger.catalogue.read import check_drivers, texts
+from wireproof.ledger.catalogue.read import PLACES, Age, check_drivers, texts
 from wireproof.ledger.changes import ABSENT, Changes, MarkedChanges
 from wireproof.ledger.crossed import crossed_at
 from wireproof.ledger.ledger import HostPorts
@@ -16,7 +16,7 @@ from wireproof.ledger.traffic import speed_of
 from wireproof.model.claim import rails_of
 from wireproof.model.record import Nic
 from wireproof.model.site import HEADS, of_site
-from wireproof.model.toml import read_rows
+from wireproof.model.toml import check_braces, once, read_rows
 from wireproof.model.traffic import DIRECTIONS, Direction, Ledger, PortLedger, Watched
 from wireproof.pfc import Count, Drop, Pauses, PfcReading, PriorityReading
 
@@ -114,7 +114,7 @@ class PfcFamily(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     marks: tuple[Names, ...] = ()
     shown_when_on: bool = False
     unison: bool = False
-    refresh_ms: float = 0.0
+    refresh_ms: Age = 0.0
     unchecked: tuple[str, ...] = ()
     note: str = ""
 
@@ -122,18 +122,27 @@ class PfcFamily(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 @of_site
 def pausing() -> tuple[PfcFamily, ...]:
     """Return all adapters whose pause counters are known."""
+    known: set[str] = set()
     return tuple(
         msgspec.structs.replace(family, name=text.source(family.name))
         for text in texts()
-        for family in pauses_in(text.text, text.name)
+        for family in pauses_in(text.text, text.name, known)
     )
 
 
-def pauses_in(text: str, source: str) -> list[PfcFamily]:
-    """Return the pause tables of one file. Raises ``BadInput`` with ``source``, line and field."""
-    return read_rows(
-        text, source, "pauses", PfcFamily, HEADS, lambda family: check_drivers(family.drivers)
-    )
+def pauses_in(text: str, source: str, known: set[str] | None = None) -> list[PfcFamily]:
+    """Return the pause tables of one file and add their names to ``known``.
+
+    Raises ``BadInput`` with ``source``, line and field.
+    """
+    names = set() if known is None else known
+
+    def new(family: PfcFamily) -> None:
+        once(names, family.name, "pauses")
+        check_drivers(family.drivers)
+        check_braces(family, PfcFamily.__struct_fields__, (*PLACES, "p"))
+
+    return read_rows(text, source, "pauses", PfcFamily, HEADS, new)
 
 
 def by_driver(driver: str) -> PfcFamily | None:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache, partial
 from types import MappingProxyType
+from typing import Annotated
 
 import msgspec
 
@@ -159,23 +160,19 @@ class _Link(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     name: str
     protocol: Protocol
     source: str
-    gbps: float | None = None
+    gbps: Annotated[float, msgspec.Meta(gt=0, le=1e6)] | None = None
     aliases: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in (self.name, *self.aliases):
-            if not _NAME.fullmatch(name):
+        for field, names in (("name", (self.name,)), ("aliases", self.aliases)):
+            if wrong := [name for name in names if not _NAME.fullmatch(name)]:
                 raise ValueError(
-                    f"{name[:40]!r} is not a name: use lower-case letters, digits, . and -"
+                    f"{field!r} is {wrong[0][:40]!r}: use at most 40 lower-case letters, digits, ."
+                    " and -"
                 )
-        if self.gbps is not None and not 0 < self.gbps <= _FASTEST_GBPS:
-            raise ValueError(
-                f"'gbps' is {self.gbps:g}; it must be above 0 and at most {_FASTEST_GBPS:g}"
-            )
 
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,39}")
-_FASTEST_GBPS = 1e6
 
 
 @of_site

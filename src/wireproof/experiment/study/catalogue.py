@@ -4,6 +4,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import msgspec
 
@@ -12,12 +13,13 @@ from wireproof.model import quantity
 from wireproof.model.errors import BadInput, suggestion
 from wireproof.model.pattern import Form, GroupPattern, Pattern
 from wireproof.model.plan import Point
-from wireproof.model.toml import read_struct
+from wireproof.model.toml import at_field, once, read_rows, read_struct
 
 MOST = 64
 """Largest number of values in a study besides the base; each costs a launch in every round."""
 MOST_VALUES = 16
 LONGEST = 1024
+_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,39}", re.ASCII)
 _NAME = re.compile(r"[A-Z][A-Za-z0-9_]{1,127}", re.ASCII)
 
 
@@ -27,43 +29,54 @@ def library_of(text: str, source: str) -> Library:
     Raises ``BadInput`` with ``source`` and the place of the mistake.
     """
     found = read_struct(text, source, Library)
-    if not found.knob:
-        raise BadInput(f"{source}: it has no [[knob]], but a study needs at least one.")
-    for kind, pattern in found.says.items():
-        _expression(pattern, f"{source}: says.{kind}", group="value")
-    if found.rank:
-        _expression(found.rank, f"{source}: rank", group="rank")
-    for pattern in found.complaints:
-        _expression(pattern, f"{source}: complaints")
-    for knob in found.knob:
-        _checked(knob, found, source)
+    try:
+        _check_library(found)
+    except ValueError as error:
+        raise at_field(text, source, error) from error
+    check = partial(_check_knob, found, set())
+    read_rows(text, source, "knob", Knob, Library.__struct_fields__, check)
     return found
 
 
-def _checked(knob: Knob, library: Library, source: str) -> None:
-    where = f"{source}: {knob.name}"
+def _check_library(library: Library) -> None:
+    if not library.knob:
+        raise ValueError("it has no [[knob]], but a study needs at least one")
+    if _ID.fullmatch(library.id) is None:
+        raise ValueError(f"'id' is {library.id[:40]!r}: use lower-case letters, digits, and -")
+    for pattern in library.says.values():
+        _expression(pattern, "says", group="value")
+    if library.rank:
+        _expression(library.rank, "rank", group="rank")
+    for pattern in library.complaints:
+        _expression(pattern, "complaints")
+
+
+def _check_knob(library: Library, known: set[str], knob: Knob) -> None:
     if _NAME.fullmatch(knob.name) is None:
-        raise BadInput(f"{source}: {knob.name[:40]!r} is not a variable's name.")
-    _expression(knob.valid, f"{where}: valid")
+        raise ValueError(f"'name' is {knob.name[:40]!r}, which is not a variable's name")
+    once(known, knob.name, "knob")
+    _expression(knob.valid, "valid")
     for pattern in knob.moves:
         if pattern not in PATTERNS:
-            raise BadInput(f"{where}: moves: there is no pattern {pattern[:40]!r}.")
+            raise ValueError(
+                f"'moves': no pattern {pattern[:40]!r}; there are {', '.join(PATTERNS)}"
+            )
     for reading in knob.read:
         if reading.of not in library.says and not library.reader:
-            raise BadInput(f"{where}: read: says has no kind {reading.of[:40]!r}.")
+            raise ValueError(f"'read' has the kind {reading.of[:40]!r}, which 'says' lacks")
         for pattern in reading.expect.values():
-            _expression(pattern, f"{where}: expect")
+            _expression(pattern, "read")
 
 
-def _expression(pattern: str, where: str, group: str = "") -> None:
+def _expression(pattern: str, field: str, group: str = "") -> None:
     try:
         compiled = re.compile(pattern)
-    except re.error as error:
-        raise BadInput(
-            f"{where}: {pattern[:60]!r} is not a regular expression ({error})."
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ValueError(
+            f"{field!r}: {pattern[:60]!r} is not a regular expression ({error})"
         ) from error
     if group and group not in compiled.groupindex:
-        raise BadInput(f"{where}: the regular expression has no group (?P<{group}>...).")
+        raise ValueError(f"{field!r}: the regular expression has no group (?P<{group}>...)")
 
 
 def chosen(

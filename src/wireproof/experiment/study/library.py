@@ -1,5 +1,6 @@
 """Catalogues of knobs: those that come with wireproof, and those of a site."""
 
+from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
@@ -7,9 +8,12 @@ from wireproof.experiment.study import Library
 from wireproof.experiment.study.catalogue import library_of
 from wireproof.files.hostile import read_bounded
 from wireproof.model.errors import BadInput, reading, suggestion
-from wireproof.model.site import packaged, site_studies
-from wireproof.model.toml import LARGEST
-from wireproof.options.knobs import FAMILIES, is_of_a_fabric
+from wireproof.model.site import CatalogueFile, packaged, site_studies
+from wireproof.model.toml import LARGEST, Place, at_field, line_at
+from wireproof.options.knobs import FAMILIES
+
+_STARTING = ("LD_", "DYLD_", "BASH", "ENV", "GLIBC_", "PATH", "PERL", "PYTHON", "SHELL")
+"""Prefixes of variables that make a loader or an interpreter start other code."""
 
 
 def libraries() -> dict[str, str]:
@@ -24,10 +28,12 @@ def libraries() -> dict[str, str]:
         if file.name.endswith(".toml")
     }
     for text in site_studies():
-        name = library_of(text.text, text.name).id
-        if name in ours:
-            raise BadInput(f"{text.name}: id: a study {name[:60]!r} already exists.")
-        ours[name] = text.text
+        library = library_of(text.text, text.name)
+        if library.id in ours:
+            reason = f"'id': the study {library.id!r} already exists"
+            raise at_field(text.text, text.name, ValueError(reason))
+        _refuse_foreign(library, text, library.prefixes)
+        ours[library.id] = text.text
     return ours
 
 
@@ -45,29 +51,34 @@ def library_called(name: str) -> Library:
             " .toml."
         )
     with reading(name):
-        text = read_bounded(Path(name), LARGEST).decode()
-    library = library_of(text, name)
-    _refuse_foreign(library, name)
+        text = CatalogueFile(read_bounded(Path(name), LARGEST).decode(), name)
+    library = library_of(text.text, name)
+    _refuse_foreign(library, text)
     return library
 
 
-def _refuse_foreign(library: Library, source: str) -> None:
+def _refuse_foreign(library: Library, text: CatalogueFile, prefixes: tuple[str, ...] = ()) -> None:
     """Refuse commands, and variables that no MPI or fabric reads (PATH, LD_PRELOAD): a file must
-    not start programs.
+    not start programs. ``prefixes``: of a library in the site's catalogue.
     """
-
     if library.looks:
-        raise BadInput(f"{source}: looks: a file from outside wireproof must not start commands.")
-    tables = (
-        library.base,
-        library.asks,
-        library.counts,
-        *(knob.alongside for knob in library.knob),
-    )
-    names = [knob.name for knob in library.knob] + [name for table in tables for name in table]
-    wrong = next((name for name in names if not is_of_a_fabric(name)), None)
-    if wrong is not None:
-        raise BadInput(
-            f"{source}: {wrong[:60]!r} is not a variable that an MPI or its fabric reads"
-            f" ({', '.join(FAMILIES)})."
-        )
+        reason = "'looks': a file from outside wireproof must not start commands"
+        raise at_field(text.text, text.name, ValueError(reason))
+    usable = (*FAMILIES, *prefixes)
+    for name, path in _variables(library):
+        if not name.startswith(usable) or name.startswith(_STARTING):
+            raise BadInput(
+                f"{text.name}, line {line_at(text.text, path)}: {name[:60]!r} is not a variable"
+                f" that an MPI or its fabric reads ({', '.join(usable)[:400]})."
+            )
+
+
+def _variables(library: Library) -> Iterator[tuple[str, list[Place]]]:
+    """Yield the names of all variables that a run gets, with their places in the file."""
+    for table in ("base", "asks", "counts"):
+        for name in getattr(library, table):
+            yield name, [(table, None), (name, None)]
+    for number, knob in enumerate(library.knob):
+        yield knob.name, [("knob", number), ("name", None)]
+        for name in knob.alongside:
+            yield name, [("knob", number), ("alongside", None)]

@@ -2,13 +2,13 @@
 """Read the files of ``nics/``: adapter families, their port counters and their pause counters."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from wireproof.model.record import Nic
 from wireproof.model.site import HEADS, CatalogueFile, of_site, packaged, site_texts
-from wireproof.model.toml import once, read_rows
+from wireproof.model.toml import check_braces, once, read_rows
 from wireproof.model.traffic import Carrier, Direction, Level, Quality
 
 # --- A catalogue row: one counter (or a sum of counters) of one kind of port.
@@ -32,7 +32,7 @@ class CounterKind(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     misses: str = ""
     payload_only: bool = False
-    width: int = 64
+    width: Annotated[int, msgspec.Meta(ge=1, le=64)] = 64
     pegs: bool = False
     where: Where = "any"
     quality: Quality = "exact"
@@ -168,8 +168,11 @@ _PLACES: dict[str, tuple[str, dict[str, Any]]] = {
     "telemetry": ("cxi/{device}/", {}),
 }
 """The places of counters, in the engine's spelling, and the defaults of their rows."""
-_SLOWEST_MS = 600_000.0
+Age = Annotated[float, msgspec.Meta(ge=0, le=600_000)]
+"""The maximum age of a value, in milliseconds."""
 _NAMES = ("tx", "rx", "packets_tx", "packets_rx")
+PLACES = ("nic", "device", "port")
+"""The words in braces that a counter's name may contain."""
 
 
 class _Counters(CounterKind, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -187,8 +190,8 @@ class _Counters(CounterKind, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     packets_rx: str | None = None
     carrier: Carrier | None = None
     level: Level | None = None
-    unit: int | None = None
-    refresh_ms: float | None = None
+    unit: Annotated[int, msgspec.Meta(ge=1, le=1 << 20)] | None = None
+    refresh_ms: Age | None = None
     function: Function | Literal["physical-first"] = "any"
 
     def __post_init__(self) -> None:
@@ -196,12 +199,9 @@ class _Counters(CounterKind, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         for name in ("tx", "rx", "carrier", "level"):
             if not getattr(self, name) and name not in known:
                 raise ValueError(f"counters of {self.of!r} have no field {name!r}")
-        if not 1 <= self.width <= 64 or not 1 <= (1 if self.unit is None else self.unit) <= 1 << 20:
-            raise ValueError("'width' is 1 to 64 bits, 'unit' 1 to 1048576 bytes")
-        if not 0 <= (self.refresh_ms or 0.0) <= _SLOWEST_MS:
-            raise ValueError(f"'refresh_ms' is 0 to {_SLOWEST_MS:g}")
         if len(self.tx.split()) != len(self.rx.split()):
             raise ValueError("'tx' and 'rx' list different numbers of counters")
+        check_braces(self, (*_NAMES, "turned"), PLACES)
 
 
 class _Family(FamilyIdentity, frozen=True, kw_only=True):
@@ -238,6 +238,7 @@ def families_in(text: str, source: str, known: set[str] | None = None) -> tuple[
         if not family.drivers and not family.kinds:
             raise ValueError("'drivers' determines the NICs of the family: give at least one")
         check_drivers(family.drivers)
+        check_braces(family, ("rdma_packets",), PLACES)
 
     return tuple(_family(row) for row in read_rows(text, source, "family", _Family, HEADS, new))
 

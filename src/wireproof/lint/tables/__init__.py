@@ -3,16 +3,18 @@
 this folder are read on demand.
 """
 
+from collections.abc import Callable
 from difflib import get_close_matches
-from functools import cache, lru_cache
+from functools import lru_cache
+from typing import Annotated, Literal
 
 import msgspec
 
 from wireproof.model.site import HEADS, CatalogueFile, of_site, packaged, site_texts
-from wireproof.model.toml import Row, read_rows, read_toml
+from wireproof.model.toml import Row, once, read_rows, read_toml
 
 __all__ = ["MOST_WORDS", "Module", "NumberRange", "Sysctl", "VariableTable"]
-__all__ += ["folders", "libraries", "listed", "modules", "nearest", "sysctls"]
+__all__ += ["folders", "libraries", "listed", "lists", "modules", "nearest", "sysctls"]
 
 LONGEST_NAME = 80  # no known name is longer
 # number of names per line that are examined; a line with more is not a configuration
@@ -37,6 +39,11 @@ class VariableTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
         return frozenset(self.names.split())
 
 
+def _check_range(low: int | None, high: int | None) -> None:
+    if low is not None and high is not None and low > high:
+        raise ValueError(f"'low' is {low}, which is above 'high'")
+
+
 class NumberRange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The allowed numbers: one of ``one_of``, or from ``low`` to ``high``, in steps of
     ``multiple``, possibly a power of two. ``words`` describes the range.
@@ -47,8 +54,11 @@ class NumberRange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     low: int | None = None
     high: int | None = None
     one_of: tuple[int, ...] = ()
-    multiple: int = 1
+    multiple: Annotated[int, msgspec.Meta(ge=1)] = 1
     power_of_two: bool = False
+
+    def __post_init__(self) -> None:
+        _check_range(self.low, self.high)
 
     def holds(self, value: int) -> bool:
         """Return whether ``value`` is allowed."""
@@ -82,13 +92,16 @@ class Sysctl(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """
 
     name: str
-    form: str = ""
+    form: Literal["", "integer", "triple"] = ""
     low: int = 0
     high: int = 2**31 - 1
     removed: str = ""
 
+    def __post_init__(self) -> None:
+        _check_range(self.low, self.high)
 
-class _Folder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+
+class _Names(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     name: str
     names: str
 
@@ -97,10 +110,15 @@ def _text(name: str) -> str:
     return packaged(__package__, name)
 
 
-def _with_site(name: str, head: str, kind: type[Row]) -> list[Row]:
+def _with_site(
+    name: str, head: str, kind: type[Row], check: Callable[[Row], object] = lambda _: None
+) -> list[Row]:
     """Return the built-in rows of a kind, then those of the site."""
-    texts = (CatalogueFile(_text(name), name), *site_texts())
-    return [row for text in texts for row in read_rows(text.text, text.name, head, kind, HEADS)]
+    return [
+        row
+        for text in (CatalogueFile(_text(name), name), *site_texts())
+        for row in read_rows(text.text, text.name, head, kind, HEADS, check)
+    ]
 
 
 @of_site
@@ -125,30 +143,42 @@ def modules() -> dict[str, Module]:
     return merged
 
 
-@cache
+@of_site
 def folders() -> dict[str, frozenset[str]]:
-    """Return dotted folders below /proc/sys, and the names in them."""
-    rows = read_rows(_text("sysctl.toml"), "sysctl.toml", "folder", _Folder, beside=("sysctl",))
-    return {row.name: frozenset(row.names.split()) for row in rows}
+    """Return dotted folders below /proc/sys, and the names in them; a site adds names."""
+    merged: dict[str, frozenset[str]] = {}
+    for row in _with_site("sysctl.toml", "folder", _Names):
+        merged[row.name] = merged.get(row.name, frozenset()).union(row.names.split())
+    return merged
 
 
-@cache
+@of_site
 def sysctls() -> dict[str, Sysctl]:
     """Return settings with known values, by their dotted names."""
-    rows = read_rows(_text("sysctl.toml"), "sysctl.toml", "sysctl", Sysctl, beside=("folder",))
+    known: set[str] = set()
+    rows = _with_site("sysctl.toml", "sysctl", Sysctl, lambda row: once(known, row.name, "sysctl"))
     return {row.name: row for row in rows}
 
 
-@cache
 def listed(name: str) -> frozenset[str]:
-    """Return the list ``name`` of ``words.toml``."""
-    return _lists()[name]
+    """Return the list ``name`` of ``words.toml``, with the words of the site."""
+    return lists()[name]
 
 
-@cache
-def _lists() -> dict[str, frozenset[str]]:
+@of_site
+def lists() -> dict[str, frozenset[str]]:
+    """Return all lists by their names; a site adds words (``[[list]]``)."""
     tree = msgspec.convert(read_toml(_text("words.toml"), "words.toml"), dict[str, str])
-    return {name: frozenset(text.split()) for name, text in tree.items()}
+    merged = {name: frozenset(text.split()) for name, text in tree.items()}
+
+    def known(row: _Names) -> None:
+        if row.name not in merged:
+            raise ValueError(f"'name' is {row.name[:40]!r}; there are {', '.join(merged)}")
+
+    for text in site_texts():
+        for row in read_rows(text.text, text.name, "list", _Names, HEADS, known):
+            merged[row.name] = merged[row.name].union(row.names.split())
+    return merged
 
 
 @lru_cache(maxsize=8192)

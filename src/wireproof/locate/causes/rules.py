@@ -6,16 +6,16 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
 from wireproof.locate.causes.signs import AnySign, Grows
 from wireproof.model.errors import BadInput
-from wireproof.model.located import Blame, Cause
+from wireproof.model.located import Blame, BlameKind, Cause, Metric
 from wireproof.model.setting import Setting
 from wireproof.model.site import HEADS, of_site, packaged, site_texts
-from wireproof.model.toml import once, read_rows, read_toml
+from wireproof.model.toml import check_braces, once, read_rows, read_toml
 
 # --- Steps that bring a setting of a host in line with comparable hosts, in words.
 
@@ -59,8 +59,9 @@ def _filled(text: str, names: Mapping[str, str]) -> str:
     return re.sub(r"\{(\w+)\}", lambda match: names.get(match[1], match[0]), text)
 
 
-_NODE = frozenset({"node", "port", "switch"})
-_BOTH = frozenset({"goodput", "hrt"})
+_Certainty = Annotated[float, msgspec.Meta(gt=0, le=1)]
+_NODE: frozenset[BlameKind] = frozenset({"node", "port", "switch"})
+_BOTH: frozenset[Metric] = frozenset({"goodput", "hrt"})
 
 
 class CauseRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -73,28 +74,26 @@ class CauseRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     code: str
     when: tuple[AnySign, ...]
-    confidence: float
+    confidence: _Certainty
     sentence: str
     fix: str = ""
-    kinds: frozenset[str] = _NODE
-    metrics: frozenset[str] = _BOTH
-    directions: dict[Literal["both", "tx", "rx"], float] = msgspec.field(
+    kinds: frozenset[BlameKind] = _NODE
+    metrics: frozenset[Metric] = _BOTH
+    directions: dict[Literal["both", "tx", "rx"], _Certainty] = msgspec.field(
         default_factory=lambda: {"both": 1.0, "tx": 1.0, "rx": 1.0}
     )
     surer: tuple[AnySign, ...] = ()
-    sure: float = 0.95
+    sure: _Certainty = 0.95
     setting: str = ""
     no_setting: str = ""
 
     def __post_init__(self) -> None:
         if not self.when:
             raise ValueError("'when' has no sign, so the cause would always apply")
-        if not 0 < self.confidence <= 1 or not 0 < self.sure <= 1:
-            raise ValueError("'confidence' and 'sure' must be above 0 and at most 1")
-        for name in ("sentence", "fix"):
-            left = getattr(self, name).replace("{node}", "").replace("{nic}", "")
-            if {"{", "}"} & set(left):
-                raise ValueError(f"{name!r} may use only {{node}} and {{nic}} in braces")
+        if not self.setting and not (self.fix.strip() and self.no_setting.strip()):
+            missing = "no_setting" if self.fix.strip() else "fix"
+            raise ValueError(f"{missing!r} is needed by a cause without 'setting'")
+        check_braces(self, ("sentence", "fix"), ("node", "nic"))
 
     def factor(self, blame: Blame) -> float:
         """Return a factor for the fit of the rule to a culprit's kind and direction; 0 if it does

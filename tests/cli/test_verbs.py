@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.cli.verb import document, one_sentence, wireproof
 
-from wireproof.cli.subcommands import SUBCOMMANDS
+from wireproof.cli.subcommands import _RENAMED, SUBCOMMANDS
 
 VERBS = ("check", "demo", "doctor", "explain", "lab", "measure")
 
@@ -34,6 +34,17 @@ def test_all_help_describes_each_verb_and_each_verb_has_help() -> None:
         own = wireproof(verb, "--help")
         assert own.returncode == 0
         assert own.stdout.startswith(f"Usage: wireproof {verb}")
+
+
+@pytest.mark.parametrize("former", _RENAMED)
+@pytest.mark.parametrize("rest", [("--help",), ("/none/such", "--out", "x"), ()])
+def test_a_former_name_names_the_new_name_once_and_changes_nothing_else(
+    former: str, rest: tuple[str, ...]
+) -> None:
+    old, new = wireproof(former, *rest), wireproof(*_RENAMED[former].split(), *rest)
+    assert (old.returncode, old.stdout) == (new.returncode, new.stdout)
+    sentence = f"wireproof: 'wireproof {former}' is now 'wireproof {_RENAMED[former]}'.\n"
+    assert old.stderr == sentence + new.stderr
 
 
 def test_every_code_is_explained() -> None:

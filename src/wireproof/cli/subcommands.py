@@ -187,7 +187,7 @@ _TOGETHER = {
     "run": "prove",
 }
 """Subcommands that are defined in the module of another subcommand."""
-_RENAMED = {"convert": "explain"}
+_RENAMED = {"convert": "explain", "serve": "history pages"}
 """Former names, accepted for one more version."""
 
 
@@ -221,8 +221,8 @@ class LazySubcommands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0] if args else ""
         if name in _RENAMED and not ctx.resilient_parsing:
-            args = [_RENAMED[name], *args[1:]]
-            say(f"'wireproof {name}' is now 'wireproof {args[0]}'.")
+            say(f"'wireproof {name}' is now 'wireproof {_RENAMED[name]}'.")
+            args = [*_RENAMED[name].split(), *args[1:]]
             name = args[0]
         if name and not name.startswith("-") and name not in SUBCOMMANDS:
             hint = suggestion(name, sorted(SUBCOMMANDS))

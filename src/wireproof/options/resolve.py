@@ -177,9 +177,10 @@ def read_file(path: Path) -> dict[str, tuple[str, str]]:
         if SETTINGS[name].is_program(values[name][0]):
             option = "--" + name.replace("_", "-")
             known = ", ".join(filter(None, SETTINGS[name].names or ()))
+            rest = f", or write {known}" if known else ""
             raise BadInput(
                 f"{where}: {key[:40]} names a program, and a file in the current folder must "
-                f"not choose one: give {option} or {PREFIX}{name.upper()}, or write {known}."
+                f"not choose one: give {option} or {PREFIX}{name.upper()}{rest}."
             )
     return values
 

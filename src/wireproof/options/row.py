@@ -2,7 +2,7 @@
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
@@ -20,6 +20,23 @@ class Given:
 
     origin: Origin = "default"
     source: str = ""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Origins:
+    """``given``: where each value that is not the default comes from."""
+
+    given: Mapping[str, Given] = dataclasses.field(default_factory=dict, compare=False)
+
+    def origin(self, name: str) -> Origin:
+        return self.given.get(name, Given()).origin
+
+    def source(self, name: str) -> str:
+        return self.given.get(name, Given()).source
+
+    def origins(self) -> dict[str, str]:
+        """Return the options that are not defaults, for the record: name to ``origin source``."""
+        return {name: f"{each.origin} {each.source}".strip() for name, each in self.given.items()}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -60,12 +77,24 @@ class OptionRow:
         return (self.flags or f"--{name.replace('_', '-')}").split()[-1]
 
     def read(self, given: Any) -> Any:
-        """Return the typed value of the given text. Raise ``BadInput`` if it is invalid."""
-        if self.parse:
-            return self.parse(given)
-        if self.check:
-            return self.check(given)
-        return Path(given) if self.path else given
+        """Return the typed value of a text, or of a value that a Python program passed. Raise
+        ``BadInput`` if it is invalid.
+        """
+        if isinstance(self.default, tuple) and not self.parse:
+            return tuple(map(plain, [given] if isinstance(given, str) else given))
+        return self._reader(str(given))
+
+    @property
+    def _reader(self) -> Callable[[str], Any]:
+        if self.parse or self.check:
+            return self.parse or self.check or plain
+        if isinstance(self.default, bool):
+            return yes_no
+        if self.between:
+            return whole(*self.between)
+        if self.choices:
+            return one_of(*self.choices)
+        return path if self.path else plain
 
 
 def row(group: str, metavar: str, about: str, default: Any = None, **more: Any) -> Any:
@@ -79,9 +108,19 @@ def choice(group: str, words: str, about: str, default: str, **more: Any) -> Any
     return row(group, words, about, default, parse=one_of(*allowed), **more)
 
 
-def of_job(metavar: str, about: str, flags: str, **more: Any) -> Any:
-    """Return the row of a text for Slurm's option ``flags``."""
-    return row("job", metavar, about, "", flags=flags, stored=True, **more)
+def of_job(
+    metavar: str, about: str, flags: str, parse: Callable[[str], object] = str, **more: Any
+) -> Any:
+    """Return the row of a text for Slurm's option ``flags``, which ``parse`` must be able to
+    read.
+    """
+
+    def check(text: str) -> str:
+        if text:
+            parse(text)
+        return plain(text)
+
+    return row("job", metavar, about, "", flags=flags, check=check, stored=True, **more)
 
 
 def one_of(*allowed: str) -> Callable[[str], str]:
@@ -89,7 +128,8 @@ def one_of(*allowed: str) -> Callable[[str], str]:
         if text not in allowed:
             near = get_close_matches(text, allowed, n=1)
             hint = f" (did you mean {near[0]}?)" if near else ""
-            raise BadInput(f"{text[:40]!r} is not one of {', '.join(allowed)}{hint}.")
+            known = ", ".join(filter(None, allowed))
+            raise BadInput(f"{text[:40]!r} is not one of {known}{hint}.")
         return text
 
     return parse

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 # ruff: noqa: RUF009  (a row is a field of the dataclass)
 import dataclasses
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from wireproof.options.hosts import check_nics, parse_hosts
 from wireproof.options.row import (
-    Given,
     OptionRow,
-    Origin,
+    Origins,
     absolute,
     choice,
     library,
@@ -42,9 +40,9 @@ MPI_NAMES = ("", "mpich", "intel", "openmpi", "debian-mpich")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Options:
+class Options(Origins):
     """All options of the table, typed. ``None`` and empty mean not given: the subcommand decides.
-    ``alone``: a single host is enough. ``given``: origins of values that are not defaults.
+    ``alone``: a single host is enough.
     """
 
     profile: Profile = choice(
@@ -332,11 +330,11 @@ class Options:
     job_time: str = of_job("H:MM:SS", "time limit of the job; default 10 minutes", "-t --time")
     job_account: str = of_job("NAME", "account that the job is charged to", "-A --account")
     job_qos: str = of_job("NAME", "quality of service", "--qos")
-    job_nodelist: str = of_job("NODES", "nodes that the job must have", "-w --nodelist")
-    job_exclude: str = of_job("NODES", "nodes that the job must not have", "-x --exclude")
+    job_nodelist: str = of_job("NODES", "nodes the job must have", "-w --nodelist", parse_hosts)
+    job_exclude: str = of_job("NODES", "nodes the job must not have", "-x --exclude", parse_hosts)
     job_reservation: str = of_job("NAME", "reservation to run in", "--reservation")
     job_constraint: str = of_job("FEATURES", "features that the nodes must have", "-C --constraint")
-    job_wait: str = of_job("TIME", "longest wait in the queue", "--wait")
+    job_wait: str = of_job("TIME", "longest wait in the queue", "--wait", parse_duration)
     sizes: tuple[int, ...] = row(
         "measure",
         "LIST",
@@ -401,17 +399,6 @@ class Options:
     )
     ranks: int = row("measure", "", "ranks, without --hosts", 2, between=(1, 4096))
     alone: bool = False
-    given: Mapping[str, Given] = dataclasses.field(default_factory=dict, compare=False)
-
-    def origin(self, name: str) -> Origin:
-        return self.given.get(name, Given()).origin
-
-    def source(self, name: str) -> str:
-        return self.given.get(name, Given()).source
-
-    def origins(self) -> dict[str, str]:
-        """Return the options that are not defaults, for the record: name to ``origin source``."""
-        return {name: f"{one.origin} {one.source}".strip() for name, one in self.given.items()}
 
 
 ROWS: dict[str, OptionRow] = {

@@ -31,7 +31,7 @@ from wireproof.model.setting import Audit
 from wireproof.model.setting import Profile as SettingsProfile
 from wireproof.model.tuning import Tuned, TunePlan
 from wireproof.options.resolve import SETTINGS, resolve
-from wireproof.options.row import as_path, refuse_unknown
+from wireproof.options.row import as_path, refuse_unknown, yes_no
 from wireproof.options.table import ROWS, Profile
 from wireproof.options.table import Options as Asked
 from wireproof.report.json.result import ResultDocument
@@ -206,12 +206,14 @@ def _asked(options: Mapping[str, Any], **more: str) -> Asked:
     """Return the options of a call, checked as on the command line."""
     given = {**options, **more, "model_fault": options.get("model_faults")}
     if "audit" in given:
-        given["no_audit"] = not given["audit"]
+        given["no_audit"] = not yes_no(str(given["audit"]))
     return resolve({name: _text(name, given[name]) for name in ROWS if name in given}, {})
 
 
 def _text(name: str, value: object) -> object:
-    """Convert the value to the option's type, if the option is parsed from text."""
+    """Return the value as text, if the option is parsed from text; None for the default."""
+    if value == ROWS[name].default:
+        return None
     if name not in SETTINGS or value is None:
         return value
     if isinstance(value, Sequence) and not isinstance(value, str):

@@ -108,7 +108,11 @@ class Method:
 
         Raises ``BadInput`` for a file that cannot be used.
         """
-        world = settings.model if settings.transport == "model" else None
+        if settings.model and settings.transport != "model":
+            raise BadInput(
+                f"{settings.source('model')} is for --transport model, but the transport is"
+                f" {settings.transport}."
+            )
         agreed = read_criteria(settings.criteria)
         return cls(
             transport=settings.transport,
@@ -124,7 +128,7 @@ class Method:
             site=settings.atlas,
             agreed=agreed,
             criteria=agreed.criteria if agreed else Criteria(),
-            model=model_of(world) if world else DEFAULT_WORLD,
+            model=model_of(settings.model) if settings.model else DEFAULT_WORLD,
         )
 
     @property

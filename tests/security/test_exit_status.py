@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import signal
 import stat
 import subprocess
@@ -16,7 +17,7 @@ from tests.processes import ran
 from wireproof.cli import console
 from wireproof.cli.console import as_interrupt, run
 from wireproof.report import reporter
-from wireproof.report.reporter import BUG
+from wireproof.report.reporter import BUG, is_bug, sentence
 
 LOG = """# OSU MPI Latency Test v7.4
 # Datatype: MPI_CHAR.
@@ -196,6 +197,38 @@ def test_a_lack_of_memory_is_no_error_of_ours(
     told = capsys.readouterr()
     assert "there is not enough memory" in told.out + told.err
     assert "an error of wireproof itself" not in told.out + told.err
+
+
+@pytest.mark.parametrize(("megabytes", "status"), [(120, 4), (1000, 3)])
+def test_a_small_address_space_is_no_fail(log: Path, megabytes: int, status: int) -> None:
+    """OpenBLAS ended the process with status 1, and reserves memory for a thread per core."""
+    code = (
+        "import os, sys; from wireproof.cli import main; status = main(sys.argv[1:]);"
+        " sys.stdout.write(os.environ.get('OPENBLAS_NUM_THREADS', 'unset')); sys.exit(status)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "judge", "--json", str(log)],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20,) * 2),
+    )
+    assert done.returncode == status, done.stderr
+    assert ("ulimit -v" in done.stderr) == (status == 4)
+    assert done.stdout.endswith("unset")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ImportError("_duckdb.so: failed to map segment from shared object"),
+        RuntimeError("can't start new thread"),
+    ],
+)
+def test_a_library_or_thread_that_gets_no_memory_is_no_error_of_ours(error: Exception) -> None:
+    assert not is_bug(error)
+    assert "there is not enough memory" in sentence(error)
+    assert is_bug(type(error)("something else"))
 
 
 def test_a_process_that_is_killed_costs_one_file(

@@ -155,7 +155,7 @@ def test_the_text_names_path_ports_and_reasons_and_no_escape() -> None:
     assert text.startswith("PASS  path: on-wire; the command ended with status 7")
     assert "1.20 GB" in text
     assert "unknown (unit)" in text
-    assert "9.00% of 100 segments" in text
+    assert "8.26% of 109 segments" in text
     assert "\x1b" not in text
 
 

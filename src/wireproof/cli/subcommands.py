@@ -18,7 +18,7 @@ import click
 
 from wireproof.cli.console import hush, remark, say
 from wireproof.cli.declare import ALL, help_all
-from wireproof.model.errors import suggestion
+from wireproof.model.errors import CouldNotMeasure, suggestion
 from wireproof.version import version
 
 EXIT_STATUSES: dict[int, str] = {
@@ -30,6 +30,10 @@ EXIT_STATUSES: dict[int, str] = {
     70: "a bug in wireproof",
     130: "interrupted",
 }
+
+_THREADS = "OPENBLAS_NUM_THREADS"
+_LEAST_MEMORY = 160 << 20
+"""Address space in bytes: enough to report what else is short; a check needs twice as much."""
 
 _FIRST: dict[str, dict[str, str]] = {
     "Check": {
@@ -286,9 +290,34 @@ def subcommands(catalogue: str | None) -> None:
     """wireproof proves what an HPC interconnect does: every number comes with the proof of its
     path, its interval and its limit. Start with 'wireproof demo'.
     """
+    _load_numpy_alone()
     usual = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     if catalogue or "WIREPROOF_CATALOGUE" in os.environ or os.path.isdir(f"{usual}/wireproof"):
         _add_catalogue(catalogue)
+
+
+def _load_numpy_alone() -> None:
+    """Load numpy with one thread if the address space is limited, and refuse one that is too small.
+
+    OpenBLAS reserves memory for a thread per core; if it gets none, it ends the process with the
+    status of a FAIL.
+    """
+    with contextlib.suppress(ImportError):  # Windows
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit == resource.RLIM_INFINITY:
+            return
+        if limit < _LEAST_MEMORY:
+            raise CouldNotMeasure(
+                f"only {limit >> 10} kB of virtual memory are allowed: set the limit to"
+                f" {_LEAST_MEMORY >> 10} kB or more (ulimit -v)."
+            )
+        before = os.environ.get(_THREADS)
+        os.environ[_THREADS] = "1"
+        import_module("numpy")
+        del os.environ[_THREADS]
+        os.environ |= {} if before is None else {_THREADS: before}
 
 
 def _add_catalogue(given: str | None) -> None:

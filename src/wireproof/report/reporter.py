@@ -26,6 +26,7 @@ _PACKAGE = "wireproof"
 
 _LIMITS = frozenset((errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM))
 """Errors that a limit on processes, open files or memory causes."""
+_SHORT = ("failed to map segment from shared object", "can't start new thread")
 _OF_THE_SYSTEM = _LIMITS | {
     getattr(errno, name)
     for name in (
@@ -46,7 +47,8 @@ def is_bug(error: BaseException) -> bool:
     """
     if isinstance(error, OSError):
         return error.errno not in _OF_THE_SYSTEM and not _is_current_folder_gone(error)
-    return not isinstance(error, MemoryError)
+    short = isinstance(error, ImportError | RuntimeError) and str(error).endswith(_SHORT)
+    return not (isinstance(error, MemoryError) or short)
 
 
 def _is_current_folder_gone(error: OSError) -> bool:

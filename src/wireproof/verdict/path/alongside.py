@@ -18,7 +18,7 @@ import msgspec
 
 from wireproof.ledger.crossed import crossed_at
 from wireproof.model.finding import Both, Node, PairVerdict, Port, Route, Subject
-from wireproof.model.quantity import goodput
+from wireproof.model.quantity import counted, goodput
 from wireproof.model.record import PointRecord, WitnessReading
 from wireproof.model.traffic import Direction, Ledger
 from wireproof.physics.bounds import bounds_of
@@ -190,11 +190,12 @@ class Others:
     def _issue(self, place: Port, points: Sequence[int], bytes_per_s: float) -> Issue:
         nic = self.seen[points[0]][place].nic
         used = used_by_others(place, nic, bytes_per_s, "wireproof")
+        at = counted(len(points), "point")
         return Issue(
             "other-traffic",
             "inconclusive" if place in self.excused else "warning",
             place,
-            f"{used} (at {len(points)} points): another job, or another check, uses the port",
+            f"{used} (at {at}): another job, or another check, uses the port",
             {
                 "node": place.node,
                 "nic": nic,

@@ -88,14 +88,19 @@ class _Host:
         return lost_segments(self.sums)
 
     @property
+    def sent(self) -> int | None:
+        """Segments sent, or None if unknown: OutSegs lacks those that only repeat (RFC 1213)."""
+        new = self.sums[_SENT]
+        return new + self.sums[RETRANSMITTED] if new else None
+
+    @property
     def per_million(self) -> float | None:
-        sent = self.sums[_SENT]
-        return 1e6 * self.sums[RETRANSMITTED] / sent if sent > 0 else None
+        return 1e6 * self.sums[RETRANSMITTED] / self.sent if self.sent else None
 
     def evidence(self) -> Evidence:
         return {
             "retransmitted_segments": self.sums[RETRANSMITTED],
-            "sent_segments": self.sums[_SENT] or None,
+            "sent_segments": self.sent,
             "per_million": self.per_million,
             "duplicate_segments": duplicate_segments(self.sums),
             "reordered": self.sums[OVERTAKEN],
@@ -344,8 +349,8 @@ def _with_payload(pair: PairResult) -> Iterable[tuple[int, int]]:
 
 def _words(host: _Host) -> str:
     share = host.per_million
-    of = f" of {host.sums[_SENT]:,}" if host.sums[_SENT] else ""
-    rate = f", {share:.3g} per million" if share is not None else ""
+    of = f" of {host.sent:,}" if host.sent else ""
+    rate = f", {float(f'{share:.3g}'):,g} per million" if share is not None else ""
     drops = ", ".join(
         f"{counter} +{count}" for counter, count in host.drops.most_common(_MOST_NAMED)
     )

@@ -236,8 +236,9 @@ def troubles(traffic: Traffic) -> list[Reason]:
     return remarks
 
 
-def _retransmits(host: str, counters: dict[str, int], segments: int | None) -> Reason:
+def _retransmits(host: str, counters: dict[str, int], new: int | None) -> Reason:
     again, known = counters.get(RETRANSMITTED, 0), duplicate_segments(counters)
+    segments = new + again if new else None
     share = again / segments if segments else None
     shown = {name: n for name, n in counters.items() if name not in TCP_REPEATS[1:]}
     of = f" ({share:.2%} of {segments} segments)" if share is not None and again else ""

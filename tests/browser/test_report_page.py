@@ -11,7 +11,12 @@ import pytest
 from tests.browser.visit import Visit
 from tests.conftest import some_of
 from tests.rendered import page_of, write
+from tests.unit.test_document import document_with
 from tests.unit.test_report_worlds import HOSTILE, four_nodes, hostile, off_wire, rejudged
+
+from wireproof.measure.document import run_document
+from wireproof.report.document import Document, Findings, Head, Item, Row, Table
+from wireproof.report.html.document import document_page
 
 pytestmark = pytest.mark.browser
 
@@ -44,6 +49,35 @@ def test_a_phone_gets_drawings_with_letters_that_can_be_read(browser: Any, page_
             tick = visit.page.locator("svg.figure[role=img]:visible text.tick").first
             heights[width] = tick.bounding_box()["height"]
     assert heights[360] > 0.8 * heights[1280]
+
+
+@pytest.mark.parametrize("width", [400, 1300])
+def test_the_page_of_any_document_is_as_wide_as_the_window(
+    browser: Any, tmp_path: Path, width: int
+) -> None:
+    """A code without spaces, three columns, and a picture wider than its card."""
+    name = "n" * 300
+    heads = (Head("node", 9), Head("verdict", 8), Head("proven", 7))
+    table = Table(heads, (Row((name[:60], "inconclusive", "2026-11-29 10:00:00")),))
+    items = Findings((Item("fail", name, name, word=name[:12]),))
+    made = Document("any", name, (items, table, document_with(name)), "fail")
+    many = run_document([four_nodes(64)], "64")
+    for document in (msgspec.structs.replace(made, parts=(items, table)), many):
+        file = write(tmp_path / "any.html", document_page(document))
+        with Visit(browser, file, width=width) as visit:
+            assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
+            assert visit.sticking_out() == []
+            assert visit.page.locator("table.stacked").count() >= 1
+
+
+def test_long_tables_repeat_their_heads_on_paper(browser: Any, tmp_path: Path) -> None:
+    rows = tuple(Row((f"n{number}", "1")) for number in range(150))
+    table = Table((Head("zebra", 9), Head("one", 8)), rows)
+    file = write(tmp_path / "long.html", document_page(Document("t", "", (table,))))
+    with Visit(browser, file) as visit:
+        visit.page.emulate_media(media="print")
+        head = "getComputedStyle(document.querySelector('thead')).breakInside"
+        assert visit.page.evaluate(head) == "avoid"
 
 
 UNFOLD = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"

@@ -103,8 +103,32 @@ def test_markdown_shows_every_part_and_no_foreign_markup() -> None:
     assert text.startswith("# title x\n\n**FAIL** answer x\n")
     hostile = document_markdown(document_with(HOSTILE))
     assert not {"\x1b", "\u202e"} & set(hostile)
-    prose = [line for line in hostile.splitlines() if not line.startswith(("    ", "- hotel"))]
+    code = hostile.split("\n```\n")
+    prose = [line for line in (code[0] + code[2]).splitlines() if not line.startswith("- hotel")]
     assert not [line for line in prose if re.search(r"(?<!\\)[<`|]img", line)]
+
+
+def test_lines_after_a_list_are_code_in_markdown_whatever_they_contain() -> None:
+    lines = ("<img src=x>", "```", "# no title")
+    text = document_markdown(Document("t", "", (Findings((Item("fail", "f"),)), Raw(lines))))
+    assert "\n````\n" + "\n".join(lines) + "\n````\n" in text
+
+
+def test_markdown_says_how_much_it_leaves_out() -> None:
+    items = tuple(Item("fail", f"f{number}") for number in range(5))
+    steps = tuple(Step(f"s{number}") for number in range(5))
+    text = document_markdown(Document("t", "", (Findings(items, most=2), Steps(steps, most=1))))
+    assert "\n3 more findings" in text
+    assert "\n4 more steps" in text
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_a_long_name_leaves_room_for_its_value(width: int) -> None:
+    rows = ((80 * "n", "some words of the value"), ("short", "value"))
+    text = document_text(Document("t", "", (Facts(rows),)), Look(width=width))
+    assert len(text.splitlines()) <= 8
+    assert max(map(len, text.splitlines())) <= width
+    assert "short  " in text
 
 
 def test_a_page_is_well_formed_and_escapes_every_name() -> None:

@@ -5,6 +5,7 @@ the command that prints.
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import msgspec
@@ -19,8 +20,9 @@ from wireproof.measure import export
 from wireproof.model.claim import Limits
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Finding
-from wireproof.report.figure import decades, plain, sizes
-from wireproof.report.figure.file import charts, figures
+from wireproof.report.figure import Axis, Chart, Limit, Line, Mark, decades, plain, sizes
+from wireproof.report.figure.drawing import NARROW, WIDE, drawn
+from wireproof.report.figure.file import charts, figures, style
 from wireproof.report.figure.heat import pair_figures
 from wireproof.report.reporter import LoggingReporter
 from wireproof.report.rows import tables
@@ -252,3 +254,45 @@ def test_hostile_hosts_are_words_in_the_picture_of_the_pairs() -> None:
     assert ElementTree.fromstring(text).find(f".//{SVG}img") is None  # noqa: S314  our own
     assert "<img" not in text
     assert "\u202e" not in text
+
+
+def _chart(lines: int, floor: float = 0.0) -> Chart:
+    """Lines from the left end of the axes to the right, all above ``floor``."""
+    axis = Axis("x", True, 1.0, 2.0, ((1.0, "1 MiB"), (2.0, "2 MiB")))
+    marks = tuple(Mark(at, at, at, at, "") for at in (1.0, 1.1, 2.0))
+    limits = (Limit("floor 4 us", ((1.0, floor), (2.0, floor))),) if floor else ()
+    named = tuple(Line(f"line {number}", marks) for number in range(lines))
+    return Chart("c", "title", "", "", axis, axis, named, limits)
+
+
+def test_each_of_many_lines_has_a_colour_and_a_look_of_its_own() -> None:
+    groups = re.findall(r'<g class="(s\d+)">(.*?)</g>', drawn(_chart(24), WIDE))
+    assert len(groups) == 24
+    assert all(f".figure .{hue} .line" in style() for hue, _ in groups)
+    looks = {
+        (hue, *re.findall('dasharray="([^"]*)"', ink), ink.partition('dot" d="')[2].split("m")[1])
+        for hue, ink in groups
+    }
+    assert len(looks) == 24
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+def test_marks_and_words_at_the_ends_of_an_axis_are_whole(size: Any) -> None:
+    whole = ElementTree.fromstring(drawn(_chart(1), size))  # noqa: S314 - our drawing
+    inner = next(whole.iterfind(".//svg"))
+    left, top, width, height = map(float, inner.attrib["viewBox"].split())
+    assert (left, top) == (float(inner.attrib["x"]), float(inner.attrib["y"]))
+    for dot in inner.iterfind(".//path[@class='dot']"):
+        x, y = map(float, dot.attrib["d"][1:].split("m")[0].split())
+        assert left + 5 <= x <= left + width - 5
+        assert top + 5 <= y <= top + height - 5
+    last = next(one for one in whole.iter("text") if one.text == "2 MiB")
+    assert float(last.attrib["x"]) + 58 + 3.5 * len("2 MiB") <= size.width
+
+
+def test_the_label_of_a_limit_covers_no_mark() -> None:
+    ink = drawn(_chart(1, floor=1.05), WIDE)
+    (place,) = re.findall('class="ground" x="([^"]*)" y="([^"]*)" width="([^"]*)"', ink)
+    x, y, width = map(float, place)
+    dots = [tuple(map(float, one)) for one in re.findall('dot" d="M([^ ]*) ([^m]*)m', ink)]
+    assert not [one for one in dots if x < one[0] < x + width and y < one[1] < y + 15]

@@ -96,6 +96,8 @@ _CODES = {"bold": "1", "dim": "2", "italic": "3", "red": "31", "green": "32", "y
 _WORD = re.compile(r"\s*\S+\s*|\s+")
 _LONGEST = 100_000
 """Width in cells for a line that is not wrapped."""
+_LEAST_ROOM = 20
+"""Columns beside a mark; with fewer, the text begins in the line of the mark and goes on below."""
 _NO_CELL = frozenset({"Mn", "Me", "Cf"})
 
 
@@ -144,6 +146,9 @@ def paint(paragraphs: Iterable[Paragraph], look: Look) -> str:
     for pieces, indent, mark, whole, ink in paragraphs:
         lead = " " * indent + _inked(Piece(mark, ink), look.color)
         width = indent + cell_length(mark)
+        if mark and not whole and look.width - width < _LEAST_ROOM:
+            pieces, width = (Piece(f"{mark.rstrip()}  ", ink), *pieces), indent + 2
+            lead = " " * indent
         for line in wrapped(pieces, _LONGEST if whole else look.width - width):
             shown = "".join(_inked(piece, look.color) for piece in line)
             lines.append((lead + shown).rstrip())

@@ -45,16 +45,23 @@ def _part(part: Part, level: int) -> Iterable[str]:
     if isinstance(part, Table):
         return _table(part, level)
     if isinstance(part, Findings):
-        return [line for item in part.items[: part.most] for line in _item(item)]
+        shown = [line for item in part.items[: part.most] for line in _item(item)]
+        return [*shown, *_more(len(part.items) - part.most, "findings")]
     if isinstance(part, Steps):
-        return [_step(*step) for step in part.steps[: part.most]]
+        shown = [_step(*step) for step in part.steps[: part.most]]
+        return [*shown, *_more(len(part.steps) - part.most, "steps")]
     if isinstance(part, Picture):
         return [_safe(part.spark.words)] if part.spark.words else []
     if isinstance(part, Raw):
-        return [f"    {one_harmless_line(line)}" for line in part.lines]
+        fence = "`" * max(3, _ticks("".join(part.lines)))
+        return [fence, *map(one_harmless_line, part.lines), fence]
     if isinstance(part, Facts):
         return [f"- {_safe(name)}: {_safe(words_of(value))}" for name, value in part.rows]
     return [f"{_safe(part.mark)} {_safe(part.text)}".strip()]
+
+
+def _more(count: int, what: str) -> list[str]:
+    return ["", f"{count} more {what}: --json has them all"] if count > 0 else []
 
 
 def _section(part: Section, level: int) -> Iterator[str]:
@@ -81,8 +88,13 @@ def _step(text: str, command: str) -> str:
 
 def _typed(command: str) -> str:
     """Return a command as code; "" for ""."""
-    ticks = "`" * (max((len(run) for run in re.findall("`+", command)), default=0) + 1)
+    ticks = "`" * _ticks(command)
     return f"{ticks} {one_harmless_line(command)} {ticks}" if command else ""
+
+
+def _ticks(text: str) -> int:
+    """Return a number of backticks that does not occur in the text."""
+    return max((len(run) for run in re.findall("`+", text)), default=0) + 1
 
 
 def _table(table: Table, level: int) -> Iterator[str]:

@@ -32,6 +32,8 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 12, 12, 44
 _LETTER = 7.0
 """Approximate width of a letter at 13 px, in pixels."""
 _DASHES = ("", "", "7 4", "7 4", "2 3", "2 3")
+_CLIP = 6
+"""Pixels around the axes in which marks and lines are still drawn."""
 
 
 class _Frame(msgspec.Struct, frozen=True):
@@ -65,7 +67,7 @@ def drawn(chart: Chart, size: Size, legend: bool = False) -> str:
         f'<svg viewBox="{whole}" class="figure" role="img" '
         f'aria-label="{_safe(chart.alt)}">{head}<g transform="translate({_LEFT} {top})">'
         f"{''.join(_axes(frame))}"
-        f'<svg width="{_n(frame.width)}" height="{_n(frame.height)}">{"".join(ink)}</svg>'
+        f"<svg {_clip(frame)}>{''.join(ink)}</svg>"
         f"{''.join(_words(frame))}</g></svg>"
     )
 
@@ -80,12 +82,26 @@ def symbol(number: int, x: float, y: float) -> str:
         "m0 4l3.8 -6.8h-7.6z",
         "m-2 -3.6h4l2 3.6l-2 3.6h-4l-2 -3.6z",
     )
-    return f"M{_n(x)} {_n(y)}{shapes[number % len(shapes)]}"
+    return f"M{_n(x)} {_n(y)}{shapes[(number + number // len(shapes)) % len(shapes)]}"
 
 
 def dash(number: int) -> str:
     """Return the dash pattern of line ``number``; "" for a solid line."""
     return _DASHES[number % len(_DASHES)]
+
+
+def hue(number: int) -> str:
+    """Return the CSS class with the colour of line ``number``; when the colours repeat, the marks
+    are others.
+    """
+    return f"s{number % len(_DASHES)}"
+
+
+def _clip(frame: _Frame) -> str:
+    """Return the area of the ink: the axes and a margin, so that no mark at an end is cut."""
+    width, height = _n(frame.width + 2 * _CLIP), _n(frame.height + 2 * _CLIP)
+    place = f'x="{-_CLIP}" y="{-_CLIP}" width="{width}" height="{height}"'
+    return f'{place} viewBox="{-_CLIP} {-_CLIP} {width} {height}"'
 
 
 def _share(axis: Axis, value: float) -> float:
@@ -118,7 +134,8 @@ def _axes(frame: _Frame) -> Iterable[str]:
     for value, word in _fitting(frame, chart.x.ticks):
         at = frame.x(value)
         yield f'<path class="grid" d="M{_n(at)} 0V{_n(frame.height)}"/>'
-        yield _text(at, frame.height + 17, word, ' class="tick" text-anchor="middle"')
+        end = frame.width + _RIGHT - len(word) * _LETTER / 2
+        yield _text(min(at, end), frame.height + 17, word, ' class="tick" text-anchor="middle"')
     below = frame.height + 37
     yield _text(frame.width / 2, below, chart.x.label, ' class="tick" text-anchor="middle"')
     turned = (
@@ -168,13 +185,26 @@ def _words(frame: _Frame) -> Iterable[str]:
     """
     for limit in frame.chart.limits:
         left, first = limit.points[0]
-        at = min(max(frame.y(first) - 6, 11), frame.height - 4)
         room = frame.width - len(limit.words) * _LETTER - 6
-        yield _label(max(4.0, min(frame.x(left) + 4, room)), at, limit.words, "limit")
+        beside = max(4.0, min(frame.x(left) + 4, room))
+        at = _free(frame, beside, frame.y(first), limit.words)
+        yield _label(beside, at, limit.words, "limit")
     for number, step in enumerate(frame.chart.steps):
         room = len(step.words) * _LETTER + 8
         at = min(max(4.0, frame.x(step.at) + 4), max(4.0, frame.width - room))
         yield _label(at, frame.height - 8 - 16 * (number % 3), step.words, "step")
+
+
+def _free(frame: _Frame, x: float, y: float, words: str) -> float:
+    """Return the height of the label of a limit at ``y``: above it, below it or higher, where it
+    covers no mark; above it if it covers some anywhere.
+    """
+    end = x + len(words) * _LETTER
+    marks = [(frame.x(one.x), frame.y(one.y)) for line in frame.chart.lines for one in line.marks]
+    near = [height for at, height in marks if x - 6 < at < end + 6]
+    places = [min(max(y + off, 11), frame.height - 4) for off in (-6, 16, -24)]
+    clear = (at for at in places if not any(at - 16 < height < at + 8 for height in near))
+    return next(clear, places[0])
 
 
 def _label(x: float, y: float, words: str, role: str) -> str:
@@ -191,7 +221,7 @@ def _band(frame: _Frame, line: Line, number: int) -> str:
         return ""
     upper = [f"{_n(frame.x(one.x))} {_n(frame.y(one.high))}" for one in line.marks]
     lower = [f"{_n(frame.x(one.x))} {_n(frame.y(one.low))}" for one in reversed(line.marks)]
-    return f'<path class="s{number} band" d="M{"L".join([*upper, *lower])}z"/>'
+    return f'<path class="{hue(number)} band" d="M{"L".join([*upper, *lower])}z"/>'
 
 
 def _curve(frame: _Frame, line: Line, number: int) -> str:
@@ -210,7 +240,7 @@ def _curve(frame: _Frame, line: Line, number: int) -> str:
     dashes = f' stroke-dasharray="{dash(number)}"' if dash(number) else ""
     told = f"<title>{_safe(line.name)}</title>" if line.stairs else ""
     path = f'<path class="line"{dashes} d="M{"L".join(parts)}">{told}</path>'
-    return f'<g class="s{number}">{path}{dots}</g>'
+    return f'<g class="{hue(number)}">{path}{dots}</g>'
 
 
 def _stairs(places: Sequence[tuple[float, float]]) -> Iterable[tuple[float, float]]:
@@ -231,7 +261,7 @@ def _head(chart: Chart, size: Size) -> tuple[str, int]:
         name = line.name if len(line.name) <= most else f"{line.name[: most - 1]}…"
         path = f'<path class="line" d="M14 {below - 4}h26" stroke-dasharray="{dash(number)}"/>'
         mark = f'<path class="dot" d="{symbol(number, 27, below - 4)}"/>'
-        rows.append(f'<g class="s{number}">{path}{mark}</g>{_text(48, below, name)}')
+        rows.append(f'<g class="{hue(number)}">{path}{mark}</g>{_text(48, below, name)}')
         below += 18
     return "".join(rows), below - 6
 

@@ -316,11 +316,11 @@ def scaling_chart(found: Scaling) -> Chart:
     marks = marks_of(lines)
     left = len(found.curves) - len(lines) if chosen[_MOST_CURVES:] else 0
     more = f" {left} more curves are not drawn." if left else ""
-    claimed = " The numbers are claims of logs." if found.claimed else ""
+    what = "Claims of logs, without intervals." if found.claimed else "Bands are 95 % intervals."
     return Chart(
         id="scaling",
         title=f"Measured against the number of {found.against}",
-        note=f"Bands are 95 % intervals.{claimed}{more}",
+        note=f"{what}{more}",
         alt=f"Curves against the number of {found.against}. {in_words(lines)}.",
         x=_around(f"number of {found.against}", [mark.x for mark in marks]),
         y=_around(

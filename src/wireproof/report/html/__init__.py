@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from wireproof.report.figure.drawing import dash, symbol
+from wireproof.report.figure.drawing import dash, hue, symbol
 from wireproof.report.flows import NicTraffic
 from wireproof.report.json import plain, result
 from wireproof.report.judged_run import JudgedRun
@@ -89,7 +89,7 @@ def _key(number: int) -> Any:
     """Return the line style and mark of line ``number`` of a figure, for its legend."""
     path = f'<path class="line" d="M0 6h26" stroke-dasharray="{dash(number)}"/>'
     mark = f'<path class="dot" d="{symbol(number, 13, 6)}"/>'
-    return trusted(f'<g class="s{number}">{path}{mark}</g>')
+    return trusted(f'<g class="{hue(number)}">{path}{mark}</g>')
 
 
 def _slug(text: str) -> str:

@@ -162,6 +162,17 @@ def test_ages_and_the_least_proven(tmp_path: Path) -> None:
     assert "never" in document_text(age_document(ages(known, hosts)))
 
 
+def test_a_result_with_a_date_in_the_future_is_named(tmp_path: Path) -> None:
+    """A node that had passed was "never proven", without a word about the clock."""
+    for day in (1, 10**5):
+        add_entry(tmp_path, entry(day))
+    shown = wireproof("history", "nodes", tmp_path)
+    assert shown.returncode == 0
+    assert "r100000" in shown.stderr
+    assert "clock" in shown.stderr
+    assert "r00001" not in shown.stderr
+
+
 def test_a_proof_over_one_link_is_none_of_another() -> None:
     over_ib, over_eth = ({"conditions": {"NIC": name}} for name in ("ib0", "eth0"))
     known = [

@@ -148,13 +148,20 @@ def _change(
         ratio=math.exp(ratio),
         p=point.p,
         few=point.few,
-        nodes=[
-            node
-            for node, verdict in after.nodes.items()
-            if verdict != "pass" and before.nodes.get(node) == "pass"
-        ],
+        nodes=_fallen(before, after),
         changed=_changed([entry for entry, _ in rows], point.index, within),
     )
+
+
+def _fallen(before: Entry, after: Entry) -> list[str]:
+    """Return the nodes that passed before and fail after, otherwise those that no longer pass."""
+    fallen = {
+        node: verdict
+        for node, verdict in after.nodes.items()
+        if verdict != "pass" and before.nodes.get(node) == "pass"
+    }
+    failing = [node for node, verdict in fallen.items() if verdict == "fail"]
+    return failing or list(fallen)
 
 
 def _changed(series: Sequence[Entry], at: int, within: tuple[int, int]) -> list[str]:
@@ -305,6 +312,12 @@ def age_of(measured: str) -> float | None:
     when = seconds_of(measured)
     age_s = time.time() - when if when is not None else -math.inf
     return max(age_s, 0.0) if age_s >= -_SKEW_S else None
+
+
+def dated_ahead(known: Sequence[Entry]) -> list[str]:
+    """Return the results with a date in the future."""
+    dated = [entry for entry in known if seconds_of(entry.measured) is not None]
+    return [entry.id for entry in dated if age_of(entry.measured) is None]
 
 
 def least_proven(root: Path, hosts: Sequence[str], count: int) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import click
 from wireproof.cli.completion import results
 from wireproof.cli.console import Console, listed, print_path, print_result, say, status_of
 from wireproof.cli.declare import FORM, JSON, PathName, Verb, file, flag, link_claim, number, text
-from wireproof.model.quantity import counted
+from wireproof.model.quantity import counted, first_few
 from wireproof.report.names import clean
 
 if TYPE_CHECKING:
@@ -225,6 +225,13 @@ def prune(root: Path, older_than: str, logs: bool, yes: bool) -> int:
 
 
 def _found(root: Path, hosts: str) -> list[Entry]:
-    from wireproof.archive.history import found
+    from wireproof.archive.history import dated_ahead, found
 
-    return found(root, hosts)
+    known = found(root, hosts)
+    if ahead := dated_ahead(known):
+        results = f"{counted(len(ahead), 'result')} with a date in the future"
+        say(
+            f"{results} ({first_few(ahead, 3)}): a clock is wrong, here or where they were"
+            " measured (timedatectl); they prove nothing until then."
+        )
+    return known

@@ -105,8 +105,8 @@ class NumberChange(msgspec.Struct, frozen=True, kw_only=True):
 
     ``ratio``: performance after / before. ``p``: probability that a series without a change looks
     like this. ``changed``: conditions that differ before and after; ``nodes``: nodes that passed
-    just before the change but not just after it. ``few``: there are fewer than sixteen results, and
-    the test used assumes normal noise.
+    just before the change and fail just after it, otherwise those that no longer pass. ``few``:
+    there are fewer than sixteen results, and the test used assumes normal noise.
     """
 
     since: str

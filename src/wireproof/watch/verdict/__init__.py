@@ -296,7 +296,7 @@ class _Judged:
         instead = self._by_other_ports(wanted, absent=absent)
         if instead and not self.ports.restarted():
             return "wrong-path", "traffic-wrong-path", instead
-        code, text = self._open(most, absent=absent)
+        code, text = self._open(most)
         if code:
             return "unproven", code, text
         inside = self.claimed.inside
@@ -321,7 +321,7 @@ class _Judged:
         whole = self.claimed.bytes + self.other.bytes >= most
         return "some took another path" if whole else "the rest went through memory or loopback"
 
-    def _open(self, most: float, *, absent: bool) -> tuple[str, str]:
+    def _open(self, most: float) -> tuple[str, str]:
         """Return code and sentence if the counters cannot show what is missing; else ""."""
         claimed, trouble = self.claimed, self.claimed.trouble
         peak_bytes = claimed.rate * self.traffic.seconds or math.inf
@@ -333,8 +333,11 @@ class _Judged:
         if self._between_machines and self.other.at_least(most):
             inner = ", ".join(self.other.names)
             return "traffic-unreadable", f"; the other end of {inner} may be on this machine"
-        if absent and any(end.at_least(most) for end in self.ports.sent_and_received("claimed")):
-            return "ends-disagree", ": some counters of its path saw it and others did not"
+        if any(end.at_least(most) for end in self.ports.sent_and_received("claimed")):
+            return (
+                "ends-disagree",
+                ": the counters of one end saw all of it, those of the other less",
+            )
         return "", ""
 
     def _by_other_ports(self, wanted: float, *, absent: bool) -> str:

@@ -34,16 +34,17 @@ GroupMember::GroupMember(GroupEnd& end, const GroupContext& context)
   runner_ = end.make_runner(group_shape_of(*context.point, *context.policy, end, seed));
 }
 
-std::uint64_t GroupMember::serve() {
+Traffic GroupMember::serve() {
   for (;;) {
     GroupCommand command;
     end_.broadcast(std::as_writable_bytes(std::span(&command, 1)));
     obey(command);
     if (command.order == GroupOrder::stop) break;
   }
-  if (const auto moved = runner_->moved()) return moved->sent_bytes + moved->received_bytes;
+  if (const auto moved = runner_->moved()) return *moved;
   const Traffic each = runner_->traffic(end_.member());
-  return operations_ * (each.sent_bytes + each.received_bytes);
+  return {.sent_bytes = operations_ * each.sent_bytes,
+          .received_bytes = operations_ * each.received_bytes};
 }
 
 std::span<const double> GroupMember::obey(const GroupCommand& command) {

@@ -42,9 +42,9 @@ class GroupMember {
  public:
   GroupMember(GroupEnd& end, const GroupContext& context);
 
-  /// The program of all members except 0: obeys until it gets `stop`. Returns the payload bytes
+  /// The program of all members except 0: obeys until it gets `stop`. Returns the payload
   /// that this member sent and received.
-  std::uint64_t serve();
+  Traffic serve();
 
   /// Executes a command that every member has received. At member 0 the result contains: after
   /// `run` the longest time of each batch and then of all batches together, in ns; after `verify` 1

@@ -36,6 +36,7 @@ Readings::Readings(const Evidence& evidence, Transport& transport, const Plan& p
       idle_ms_(plan.witness.idle_ms),
       observes_(!transport.virtual_clock() || !plan.model_counters.empty()),
       settle_ms_(observes_ ? plan.witness.settle_ms : 0),
+      knows_delay_(settle_ms_.has_value()),
       known_ms_(settle_ms_ ? 0 : evidence.settle_ms()),
       window_ns_(kShortestWindowNs) {}
 
@@ -61,8 +62,8 @@ void Readings::before_point() {
   for_each(&Site::read_before);
 }
 
-void Readings::after_point(std::uint64_t payload_bytes) {
-  run_payload_bytes_ += payload_bytes;
+void Readings::after_point(const Traffic& payload) {
+  run_payload_bytes_ += payload.both();
   for_each(&Site::read_after);
   if (observes_) {
     sleep_ns(window_ns_);
@@ -72,29 +73,29 @@ void Readings::after_point(std::uint64_t payload_bytes) {
                           kLongestWindowNs);
 }
 
-void Readings::learn_to_settle(std::uint64_t payload_bytes) {
-  if (payload_bytes > 0 && !shown_at_once(payload_bytes)) needs_late_ = true;
-  if (settle_ms_ || payload_bytes < kTellingBytes) return;
+void Readings::learn_to_settle(const Traffic& payload) {
+  if (payload.both() > 0 && !shown_at_once(payload)) needs_late_ = true;
+  if (knows_delay_ || payload.both() < kTellingBytes) return;
   if (needs_late_ && known_ms_ >= kLongestLookMs) return;  // the end waits as long anyway
-  settle_ms_ = rises_late(payload_bytes) ? kLongestLookMs : 0;
+  // If a counter shows all of the payload, do not watch any counter.
+  knows_delay_ = evidence_.may_lag() && !explains(payload);
+  settle_ms_ = knows_delay_ && rises_late(payload.both()) ? kLongestLookMs : 0;
 }
 
-bool Readings::shown_at_once(std::uint64_t payload_bytes) const {
+bool Readings::shown_at_once(const Traffic& payload) const {
   const auto& sites = evidence_.sites();
   return needs_late_ || known_ms_ == 0 ||
          std::all_of(sites.begin(), sites.end(),
-                     [&](const auto& site) { return site->explains_at_once(payload_bytes); });
+                     [&](const auto& site) { return site->explains_at_once(payload); });
 }
 
-/// If a counter shows all of the payload, do not watch any counter.
-bool Readings::explains(std::uint64_t payload_bytes) const {
+bool Readings::explains(const Traffic& payload) const {
   const auto& sites = evidence_.sites();
   return std::any_of(sites.begin(), sites.end(),
-                     [&](const auto& site) { return site->explains(payload_bytes); });
+                     [&](const auto& site) { return site->explains(payload); });
 }
 
 bool Readings::rises_late(std::uint64_t payload_bytes) {
-  if (!evidence_.may_lag() || explains(payload_bytes)) return false;
   bool rises = false;
   for (int waited = 0; waited < kLongestLookMs; waited += kLookMs) {
     sleep_ms(kLookMs);

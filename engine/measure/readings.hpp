@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "measure/evidence.hpp"
+#include "pattern/group/shape.hpp"
 #include "plan/plan.hpp"
 #include "transport/concept.hpp"
 
@@ -19,11 +20,12 @@ class Readings {
   /// Changes of the counters while nothing is sent; the run begins at the end of this window.
   void idle();
   void before_point();
-  /// `payload_bytes`: payload that this process sent and received in the point.
-  void after_point(std::uint64_t payload_bytes);
-  /// Runs once, after a point that counters should have shown: does a counter still rise although
-  /// nothing is sent? Afterwards the delay of the counters is known. Ends after 1.5 s.
-  void learn_to_settle(std::uint64_t payload_bytes);
+  /// `payload`: what this process sent and received in the point.
+  void after_point(const Traffic& payload);
+  /// Runs once, after the first point that counters should have shown and did not: does a counter
+  /// still rise although nothing is sent? Afterwards the delay of the counters is known. Ends after
+  /// 1.5 s.
+  void learn_to_settle(const Traffic& payload);
   /// How long the end of the run must wait for this process, from the plan or as learnt. 0 if
   /// up-to-date counters showed the payload of every point.
   int settle_ms() const;
@@ -41,8 +43,8 @@ class Readings {
 
  private:
   bool rises_late(std::uint64_t payload_bytes);
-  bool explains(std::uint64_t payload_bytes) const;
-  bool shown_at_once(std::uint64_t payload_bytes) const;
+  bool explains(const Traffic& payload) const;
+  bool shown_at_once(const Traffic& payload) const;
   void for_each(void (Site::*read)());
 
   const Evidence& evidence_;
@@ -50,6 +52,7 @@ class Readings {
   const int idle_ms_;
   const bool observes_;
   std::optional<int> settle_ms_;  // nothing: neither given nor learnt
+  bool knows_delay_;              // late counters may show a point at once by chance
   const int known_ms_;            // refresh delay of the slowest port, by its driver
   bool needs_late_ = false;       // the up-to-date counters did not show some point
   std::uint64_t run_payload_bytes_ = 0;

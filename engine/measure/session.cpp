@@ -32,7 +32,7 @@ void send_command(Pair& pair, const Command& command) {
   pair.send_control(std::as_bytes(std::span(&command, 1)));
 }
 
-std::uint64_t serve_target(Pair& pair, const EndContext& context) {
+Traffic serve_target(Pair& pair, const EndContext& context) {
   const auto runner = pair.make_runner(shape_of(*context.point, *context.policy));
   TargetReport report;
   const TargetReport ready;
@@ -64,7 +64,10 @@ std::uint64_t serve_target(Pair& pair, const EndContext& context) {
   if (waited()) report.waited_ns = waited_ns;
   report.core = sched_getcpu();
   pair.send_control(std::as_bytes(std::span(&report, 1)));
-  return operations * context.point->message_bytes;
+  const std::uint64_t payload_bytes = operations * context.point->message_bytes;
+  const bool answers = moves_backward(context.point->pattern, context.point->form);
+  return {.sent_bytes = answers ? payload_bytes : 0,
+          .received_bytes = moves_forward(context.point->pattern) ? payload_bytes : 0};
 }
 
 }  // namespace wireproof

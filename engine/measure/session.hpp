@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "pattern/group/shape.hpp"
 #include "pattern/runner.hpp"
 #include "plan/plan.hpp"
 #include "sentinel/sentinel.hpp"
@@ -47,9 +48,9 @@ struct TargetReport {
 
 void send_command(Pair& pair, const Command& command);
 
-/// The target's program: obeys until it gets `stop`. Returns the minimum number of payload bytes
-/// that crossed (in one direction, if the pattern uses both).
-std::uint64_t serve_target(Pair& pair, const EndContext& context);
+/// The target's program: obeys until it gets `stop`. Returns the minimum payload that it sent
+/// and received.
+Traffic serve_target(Pair& pair, const EndContext& context);
 
 PointShape shape_of(const Point& point, const Policy& policy);
 

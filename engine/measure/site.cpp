@@ -130,23 +130,28 @@ void Site::read_close() { close_ = reader_.read(); }
 void Site::read_end() { end_ = reader_.read(); }
 void Site::read_tail() { tail_ = reader_.read(); }
 
-/// The largest number of bytes that a port saw; among ports that are not late, only claimed ones
-/// count, because only they decide alone.
-std::uint64_t Site::most_seen(bool by_late_ports) const {
-  std::unordered_map<std::string_view, std::uint64_t> moved;  // by port
+/// Among ports that are not late, only claimed ones count, because only they decide alone. Bytes in
+/// the other direction are acknowledgements, or late.
+bool Site::shows(const Traffic& payload, bool by_late_ports) const {
+  std::unordered_map<std::string_view, Traffic> moved;  // by port
   for (const witness::Change& change : changes().changed) {
     const bool other = !claimed_.empty() && !is_claimed(change.name);
     if (!by_late_ports && (other || begins_with_any(change.name, late_))) continue;
     const std::string_view port = change.name.substr(0, change.name.rfind('/'));
     const std::string_view leaf = change.name.substr(port.size());
-    const bool interface = port.starts_with("net/") && (leaf == "/tx_bytes" || leaf == "/rx_bytes");
-    const bool fabric = leaf == "/port_xmit_data" || leaf == "/port_rcv_data";
-    if (interface || fabric)
-      moved[port] += distance(change.before, change.after) * (fabric ? kLeastFabricUnit : 1);
+    const std::uint64_t rise = distance(change.before, change.after);
+    const bool net = port.starts_with("net/");
+    if (net && leaf == "/tx_bytes") moved[port].sent_bytes += rise;
+    if (net && leaf == "/rx_bytes") moved[port].received_bytes += rise;
+    if (leaf == "/port_xmit_data") moved[port].sent_bytes += rise * kLeastFabricUnit;
+    if (leaf == "/port_rcv_data") moved[port].received_bytes += rise * kLeastFabricUnit;
   }
-  std::uint64_t most = 0;
-  for (const auto& [port, bytes] : moved) most = std::max(most, bytes);
-  return most;
+  // one process may drive both ends, so that the ways are reversed at one of them
+  const auto [least, most] = std::minmax(payload.sent_bytes, payload.received_bytes);
+  return std::any_of(moved.begin(), moved.end(), [&, least = least, most = most](const auto& one) {
+    const auto [quieter, busier] = std::minmax(one.second.sent_bytes, one.second.received_bytes);
+    return quieter >= least && busier >= most;
+  });
 }
 
 bool Site::still_rises(std::uint64_t payload_bytes) {

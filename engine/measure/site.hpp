@@ -9,6 +9,7 @@
 
 #include "base/tree.hpp"
 #include "host/gather.hpp"
+#include "pattern/group/shape.hpp"
 #include "plan/plan.hpp"
 #include "witness/frames.hpp"
 #include "witness/reader.hpp"
@@ -48,13 +49,11 @@ class Site {
   void read_end();
   void read_tail();
 
-  /// Whether the byte counters of one port, in known units, rose by `payload_bytes` around the
-  /// point, both directions together.
-  bool explains(std::uint64_t payload_bytes) const { return most_seen(true) >= payload_bytes; }
+  /// Whether the byte counters of one port, in known units, rose by `payload` around the point, in
+  /// each direction.
+  bool explains(const Traffic& payload) const { return shows(payload, true); }
   /// The same for a port that is not known to be late, and is claimed if any port is.
-  bool explains_at_once(std::uint64_t payload_bytes) const {
-    return most_seen(false) >= payload_bytes;
-  }
+  bool explains_at_once(const Traffic& payload) const { return shows(payload, false); }
   /// Whether a byte counter has risen by what may be a share of `payload_bytes` since the previous
   /// reading (at first that of `read_after`).
   bool still_rises(std::uint64_t payload_bytes);
@@ -81,7 +80,7 @@ class Site {
   witness::Quiet quiet() const;
 
  private:
-  std::uint64_t most_seen(bool by_late_ports) const;
+  bool shows(const Traffic& payload, bool by_late_ports) const;
   bool is_claimed(std::string_view counter) const;
   bool is_always_told(std::string_view counter, std::uint64_t value) const;
   witness::Delta between(const witness::Snapshot& before, const witness::Snapshot& after,

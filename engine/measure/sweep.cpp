@@ -184,13 +184,13 @@ void Sweep::run_point(const Point& point) {
   Records records = measure_pairs(point);
   if (is_group(point.pattern)) measure_group(point, records);
   group_.barrier();
-  readings_.after_point(records.payload_bytes);
+  readings_.after_point(records.payload);
   parts.elapsed_ns = monotonic_ns() - start_ns;
   // that rank was in time; this one is late
   watchdog::begin_point(point.id, plan_.policy.point_deadline_ms);
-  readings_.learn_to_settle(records.payload_bytes);
+  readings_.learn_to_settle(records.payload);
   if (readings_.has_windows()) group_.barrier();  // no rank reports while others still watch
-  const std::string witnesses = witnesses_of(point, records.payload_bytes);
+  const std::string witnesses = witnesses_of(point, records.payload.both());
   std::string trouble;
   const std::string own =
       records.pairs + '\n' + witnesses + '\n' + records.trouble + '\n' + records.group + '\n';
@@ -228,7 +228,7 @@ Sweep::Records Sweep::measure_pairs(const Point& point) {
                          .answer =
                              [&](Pair& pair) {
                                try {
-                                 records.payload_bytes += serve_target(pair, context);
+                                 records.payload += serve_target(pair, context);
                                } catch (const CannotBegin&) {
                                  // The origin saw the same failure and reports it.
                                }
@@ -252,11 +252,12 @@ void Sweep::measure_group(const Point& point, Records& records) {
   if (own_ranks().size() == 1) watchdog::wait_for_others();
   transport_.run_group(point.members, clock_, [&](GroupEnd& end) {
     if (end.member() != 0) {
-      records.payload_bytes += GroupMember(end, context).serve();
+      records.payload += GroupMember(end, context).serve();
       return;
     }
     const GroupOutcome outcome = GroupLeader(end, context).run();
-    records.payload_bytes += outcome.sent_bytes.front() + outcome.received_bytes.front();
+    records.payload += {.sent_bytes = outcome.sent_bytes.front(),
+                        .received_bytes = outcome.received_bytes.front()};
     records.group = group_json(outcome, point);
   });
   watchdog::busy();
@@ -274,7 +275,8 @@ void Sweep::originate(Pair& pair, const EndContext& context, Records& records) {
     records.trouble = failure.what();
   }
   if (!transport_.owns(context.target)) {
-    records.payload_bytes += outcome.payload_forward_bytes + outcome.payload_backward_bytes;
+    records.payload += {.sent_bytes = outcome.payload_forward_bytes,
+                        .received_bytes = outcome.payload_backward_bytes};
   }
   append(records.pairs, pair_json(outcome, *context.point));
 }

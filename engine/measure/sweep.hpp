@@ -35,10 +35,10 @@ class Sweep {
   void write_totals();
   void run_point(const Point& point);
   struct Records {
-    std::string pairs;                // elements of the point frame, separated by commas
-    std::string group;                // of the point frame, or ""
-    std::string trouble;              // why a pair could not begin
-    std::uint64_t payload_bytes = 0;  // bytes that this process sent and received
+    std::string pairs;    // elements of the point frame, separated by commas
+    std::string group;    // of the point frame, or ""
+    std::string trouble;  // why a pair could not begin
+    Traffic payload;      // of this process
   };
   Records measure_pairs(const Point& point);
   void measure_group(const Point& point, Records& records);

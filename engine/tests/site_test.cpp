@@ -150,7 +150,7 @@ TEST_P(Explanations, AreAPortsBytesInKnownUnits) {
   site.read_before();
   counters.add(GetParam().counter, GetParam().rise);
   site.read_after();
-  EXPECT_EQ(site.explains(GetParam().payload), GetParam().explains);
+  EXPECT_EQ(site.explains({.sent_bytes = GetParam().payload}), GetParam().explains);
 }
 INSTANTIATE_TEST_SUITE_P(
     OfAPort, Explanations,
@@ -163,17 +163,20 @@ INSTANTIATE_TEST_SUITE_P(
                     Explained{kEth + "tx_packets", 1 << 20, 4096, false},
                     Explained{kPort + "port_xmit_wait", 1 << 20, 4096, false}));
 
-TEST(Site, BothDirectionsOfOnePortExplainTogetherTwoPortsDoNot) {
+TEST(Site, EachDirectionOfOnePortExplainsItsPayloadTwoPortsDoNot) {
   Counters counters;
   Site site(counters.tree().root());
   site.read_before();
-  counters.add(kEth + "tx_bytes", 3000);
-  counters.add(kOther + "tx_bytes", 3000);
+  counters.add(kEth + "tx_bytes", 4000);
+  counters.add(kEth + "rx_bytes", 200);  // acknowledgements
+  counters.add(kOther + "rx_bytes", 4096);
   site.read_after();
-  EXPECT_FALSE(site.explains(4096));
-  counters.add(kEth + "rx_bytes", 3000);
+  EXPECT_FALSE(site.explains({.sent_bytes = 4096, .received_bytes = 4096}));
+  EXPECT_FALSE(site.explains({.sent_bytes = 4097}));
+  counters.add(kEth + "tx_bytes", 96);
+  counters.add(kEth + "rx_bytes", 3896);
   site.read_after();
-  EXPECT_TRUE(site.explains(4096));
+  EXPECT_TRUE(site.explains({.sent_bytes = 4096, .received_bytes = 4096}));
 }
 
 TEST(Site, APortOfALateDriverDoesNotExplainAtOnce) {
@@ -189,8 +192,8 @@ TEST(Site, APortOfALateDriverDoesNotExplainAtOnce) {
   site.read_before();
   counters.add(kEth + "tx_bytes", 5000);
   site.read_after();
-  EXPECT_TRUE(site.explains(4096));
-  EXPECT_FALSE(site.explains_at_once(4096));
+  EXPECT_TRUE(site.explains({.sent_bytes = 4096}));
+  EXPECT_FALSE(site.explains_at_once({.sent_bytes = 4096}));
 }
 
 TEST(Site, OnlyAClaimedPortExplainsAtOnce) {
@@ -200,11 +203,11 @@ TEST(Site, OnlyAClaimedPortExplainsAtOnce) {
   site.read_before();
   counters.add(kOther + "tx_bytes", 5000);
   site.read_after();
-  EXPECT_TRUE(site.explains(4096));
-  EXPECT_FALSE(site.explains_at_once(4096));
+  EXPECT_TRUE(site.explains({.sent_bytes = 4096}));
+  EXPECT_FALSE(site.explains_at_once({.sent_bytes = 4096}));
   counters.add(kEth + "tx_bytes", 5000);
   site.read_after();
-  EXPECT_TRUE(site.explains_at_once(4096));
+  EXPECT_TRUE(site.explains_at_once({.sent_bytes = 4096}));
 }
 
 TEST(Site, ACounterThatStillRisesIsSeenUntilItStands) {

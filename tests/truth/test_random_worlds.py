@@ -25,6 +25,8 @@ MET = (
     30022033,  # memory, and a steady flow that adds up to the payload of the run: wrong-path
     32026526,  # late counters, and a flow beside all points for what went by memory: not decidable
     34014478,  # late counters, and bursts on eth0 as loud as each point: mixed
+    50005283,  # acknowledgements and late bytes of the other way made up for late bytes: mixed
+    50005876,  # no claim, and a flow beside a small point on a virtual function: off-wire
     3053211,  # as 3032796, beside larger ones that went over the management port
 )
 

@@ -1,6 +1,7 @@
 """A scene as the values that the product judges: a ``Run`` of our own measurement."""
 
 import functools
+import operator
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
@@ -210,8 +211,8 @@ def _settled_s(world: Timeline) -> float:
 
 
 def _learnt_s(world: Timeline, every: Sequence[Sequence[Nic]]) -> float:
-    """It watches after the first large point that no port showed at once: late counters rise
-    then, and so does other traffic.
+    """It watches after the first large point that no port showed at once, in each direction: late
+    counters rise then, and so does other traffic.
     """
     scene = world.scene
     late = scene.late_s or any(
@@ -235,22 +236,31 @@ def _payload(played: Played) -> int:
 
 def _explained(world: Timeline, played: Played, every: Sequence[Sequence[Nic]]) -> bool:
     """On each host one of these ports showed the payload around the point."""
+    due = sorted(each * played.point.size for each in (played.forward, played.backward))
     return all(
-        any(_moved(machine, nic, played) >= _payload(played) for nic in nics)
+        any(_shows(_moved(machine, nic, played), due) for nic in nics)
         for machine, nics in zip(world.machines, every, strict=True)
     )
 
 
-def _moved(machine: Machine, nic: Nic, played: Played) -> int:
-    """The most that the interface or the RDMA port rose by, in the units that the engine knows."""
+def _shows(moved: Mapping[str, tuple[int, int]], due: Sequence[int]) -> bool:
+    """Whether a port moved the payload of each direction."""
+    return any(all(map(operator.ge, sorted(each), due)) for each in moved.values())
+
+
+def _moved(machine: Machine, nic: Nic, played: Played) -> dict[str, tuple[int, int]]:
+    """What the interface and the RDMA port rose by, sent and received, in the units that the
+    engine knows.
+    """
     interface = f"net/{nic.name}/"
     fabric = f"ib/{nic.rdma.device}/{nic.rdma.port}/counters/port_" if nic.rdma else "-"
     rises = _rises(
         machine.reading(played.start_s - GAP_S / 2), machine.reading(played.end_s + GAP_S / 2)
     )
-    kernel = sum(n for name, n in rises.items() if name.startswith(interface) and "_bytes" in name)
-    words = sum(n for name, n in rises.items() if name.startswith(fabric) and "_data" in name)
-    return max(kernel, 4 * words)
+    return {
+        "kernel": (rises.get(interface + "tx_bytes", 0), rises.get(interface + "rx_bytes", 0)),
+        "fabric": (4 * rises.get(fabric + "xmit_data", 0), 4 * rises.get(fabric + "rcv_data", 0)),
+    }
 
 
 def standing(machine: Machine, t_s: float) -> dict[str, int]:

@@ -27,10 +27,17 @@ struct GroupShape {
 /// load (congestion).
 enum class Phase : std::uint32_t { plain, computing, overlapped, loaded };
 
-/// Payload of one operation of one member.
+/// Payload of one operation of one member, or of all that a process did in a point.
 struct Traffic {
   std::uint64_t sent_bytes = 0;
   std::uint64_t received_bytes = 0;
+
+  std::uint64_t both() const { return sent_bytes + received_bytes; }
+  Traffic& operator+=(const Traffic& other) {
+    sent_bytes += other.sent_bytes;
+    received_bytes += other.received_bytes;
+    return *this;
+  }
 };
 
 /// The requirements of a loop, and its operation.

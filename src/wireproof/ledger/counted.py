@@ -64,7 +64,8 @@ def _with_whole(
     complete = True
     if whole.quality == "lower-bound":
         rest = counted([entry for entry in entries if entry is not whole])
-        if rest.bytes is not None and rest.bytes > count:
+        with_background = count + whole.background
+        if rest.bytes is not None and rest.bytes + rest.background > with_background:
             return rest
         # the other counters show that no more bytes crossed
         complete = rest.bytes is not None and rest.complete

@@ -267,7 +267,7 @@ def conclude(sightings: tuple[Sighting, ...], believed_remote: bool | None) -> t
         kinds -= {"wrong-path"}
     elsewhere = next((found for kind, found in _ELSEWHERE if kind in kinds), None)
     if elsewhere is not None:
-        return elsewhere
+        return _unless_whole(elsewhere, telling)
     if "on-wire" not in kinds:
         for kind, code in (("inside", "inside-adapter"), ("loopback", "loopback")):
             if kind in kinds:
@@ -276,6 +276,20 @@ def conclude(sightings: tuple[Sighting, ...], believed_remote: bool | None) -> t
         silent = {None: "off-wire", True: "nolocal-shm", False: "shared-memory-suspected"}
         return "off-wire", silent[believed_remote]
     return _undecided(kinds, telling)
+
+
+def _unless_whole(found: tuple[Proof, str], sightings: Sequence[Sighting]) -> tuple[Proof, str]:
+    """Return ``found``, unless the other end of each sighting that lacks bytes counted everything
+    or is late: somebody may have reset a counter.
+    """
+    whole = [one for one in sightings if one.kind in ("on-wire", "stale")]
+    doubted = all(
+        any(other.rank != one.rank and other.direction != one.direction for other in whole)
+        for one in sightings
+        if one.kind == "partly"
+    )
+    disagree = found[1] == "partly-off-wire" and doubted
+    return ("unproven", "ends-disagree") if disagree else found
 
 
 def _undecided(kinds: set[str], telling: Sequence[Sighting]) -> tuple[Proof, str]:

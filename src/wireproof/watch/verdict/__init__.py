@@ -336,7 +336,7 @@ class _Judged:
         if any(end.at_least(most) for end in self.ports.sent_and_received("claimed")):
             return (
                 "ends-disagree",
-                ": the counters of one end saw all of it, those of the other less",
+                ": one end counted all of these bytes, and the other fewer",
             )
         return "", ""
 

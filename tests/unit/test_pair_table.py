@@ -194,6 +194,7 @@ def test_a_pair_that_is_faster_than_its_nodes_is_not_far_below_them(tmp_path: Pa
     path.write_text("origin,target,MB/s\nn1,n2,500\nn1,n3,1100\nn2,n3,1105\n")
     text = " ".join(document_text(locate_document(from_table(path, None))).split())
     assert "n2 receives slowly" in text
+    assert " next: " in text
     assert "220%" not in text
 
 

@@ -68,6 +68,11 @@ def test_guards(guard: dict[str, object], change: str, answer: str) -> None:
     assert guard_row(trial_document(trial(**guard))).cells[-2:] == (change, answer)
 
 
+def test_a_large_number_has_no_exponent() -> None:
+    row = guard_row(trial_document(trial(base=17049.6, value=2.0)))
+    assert row.cells[1:3] == ("17050", "2")
+
+
 def test_the_value_that_helps_is_the_answer() -> None:
     document = trial_document(trial())
     assert document.verdict == "pass"

@@ -68,6 +68,12 @@ class LocateDocument(msgspec.Struct, frozen=True, kw_only=True):
         return "inconclusive" if blind or self.undecided else "pass"
 
 
+_NEXT = {
+    "screened": "Measure it beside two nodes that are not slow: `wireproof check --hosts`.",
+    "confirmed": "Look at its NIC, cable and switch port, and compare its settings with those of a"
+    " node that is not slow: `wireproof audit --against`.",
+}
+"""What to do about a culprit without a cause, by stage."""
 _MOST_FOLDED, _MOST_EACH = 12, 40
 """Maximum number of culprits: grouped by kind, or each with the number of its mark."""
 _MOST_LINES = 12
@@ -296,6 +302,8 @@ def _details(blame: Blame, evidence: Sequence[str]) -> Iterator[tuple[str, str |
         yield "next", f"{enough[0].fix}{undo}"
     elif blame.causes or blame.stage == "confirmed":
         yield "cause", "no counter or configuration difference explains it"
+    if not enough:
+        yield "next", _NEXT[blame.stage]
     if blame.stage != "confirmed":
         yield from (("seen", sentence) for sentence in evidence[:_MOST_CAUSES])
     yield from (("not the cause", cause.sentence) for cause in lacking[:_MOST_CAUSES])

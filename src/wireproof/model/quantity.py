@@ -233,8 +233,8 @@ def amount(value: float, unit: str) -> str:
         return f"{megabytes(value)} MB/s"
     if unit == "messages_per_s":
         return f"{messages(value)}/s"
-    shown = f"{value:.4g}" if math.isfinite(value) else "?"
-    return f"{shown} {unit}".rstrip()
+    digits = ".0f" if 1e4 <= abs(value) < 1e15 else ".4g"
+    return f"{value:{digits}} {unit}".rstrip() if math.isfinite(value) else f"? {unit}".rstrip()
 
 
 def whole(text: str) -> int | None:

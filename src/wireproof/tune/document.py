@@ -363,8 +363,8 @@ def _guards(trial: TryResult, comparison: ValueEffect) -> Table:
         answer = _guard_answer(guard, trial.smallest)
         cells = (
             guard.name,
-            f"{guard.base:.4g}",
-            f"{guard.value:.4g}",
+            quantity.amount(guard.base, ""),
+            quantity.amount(guard.value, ""),
             _guard_change(guard),
             answer,
         )

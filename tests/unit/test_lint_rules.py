@@ -13,6 +13,7 @@ from wireproof.lint.check import lint_text
 from wireproof.lint.rules import book, rules
 from wireproof.model.errors import BadInput
 from wireproof.model.site import CatalogueFile, use_site
+from wireproof.workflow.explain import explain
 
 LINT = Path(check.__file__).parent
 RULE = """\
@@ -114,6 +115,22 @@ def test_what_a_variable_holds_is_not_judged() -> None:
         'allowed = "4"\n'
     )
     assert lint_text("#!/bin/sh\nlaunch -n $N ./x\nlaunch -n 4 ./x\n", "a.sh") == []
+
+
+def test_a_pattern_without_end_is_named_after_a_fix_and_by_explain(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    site(
+        RULE
+        + '[[line]]\ncode = "site-rule"\nmatch = "(?:a+)+!"\n'
+        + f'[[line]]\ncode = "site-rule"\nmatch = "bad"\nchange = "{"a" * 60}"\n'
+    )
+    monkeypatch.setattr(catalogue, "LONGEST_S", 0.5)
+    file = lint.LintedFile(name="a.sh", text="#!/bin/sh\necho bad\n")
+    with pytest.raises(BadInput, match=r"site\.toml"):
+        lint.mend(file, lint.Filter())
+    with pytest.raises(BadInput, match=r"site\.toml"):
+        explain(f"UCX_TLS={'a' * 60}")
 
 
 def test_a_rows_pattern_without_end_is_named(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,12 +17,23 @@ from wireproof.lint.rule import KINDS, Kind
 from wireproof.lint.rules import with_settings
 from wireproof.model.errors import BadInput, CouldNotMeasure, suggestion, writing
 from wireproof.model.finding import LintFinding, LintReport
-from wireproof.model.site import site_texts
+from wireproof.model.site import Found, site_texts
 from wireproof.report.names import clean
 from wireproof.report.reporter import is_bug, sentence
 
 LARGEST = 16 << 20
 """Size limit of a recipe in bytes; no script and no configuration file is larger."""
+
+
+def in_time(match: Callable[[], Found], name: str) -> Found:
+    """Return the result of ``match``, which applies all rules to the recipe ``name``.
+
+    Raises ``BadInput`` if the site's rules take too long.
+    """
+    if site_texts():
+        files = ", ".join(clean(site.name, 200) for site in site_texts())
+        refuse_slow_patterns(match, clean(name, 200), files)
+    return match()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,13 +64,10 @@ class Filter:
 
         Raises ``BadInput`` if no rule applies to the text.
         """
-        if site_texts():
-            files = ", ".join(clean(site.name, 200) for site in site_texts())
-            tried = partial(lint_text, text, name, self.kind)
-            refuse_slow_patterns(tried, clean(name, 200), files)
-        every = lint_text(text, name, self.kind)
+        every = in_time(partial(lint_text, text, name, self.kind), name)
         if found := self.chosen(every):
-            return with_settings(with_whole_lines(found, text, self.kind), text, settings_by_id())
+            whole = in_time(partial(with_whole_lines, found, text, self.kind), name)
+            return with_settings(whole, text, settings_by_id())
         if not every and (why := why_unjudged(text, name, self.kind)):
             raise BadInput(f"{clean(name, 200)} is not a recipe: {why}.")
         return []
@@ -156,15 +164,16 @@ def mend(file: LintedFile, wanted: Filter) -> Mended | None:
     """Apply the safe fixes to the file's text; return None if there are none. Nothing is
     written.
     """
-    after = repaired(file.text, file.name, wanted.kind)
+    after = in_time(partial(repaired, file.text, file.name, wanted.kind), file.name)
     if after == file.text:
         return None
+    left = in_time(partial(lint_text, after, file.name, wanted.kind), file.name)
     return Mended(
         name=file.name,
         before=file.text,
         text=after,
         difference=tuple(_difference(file.text, after, clean(file.name, 200))),
-        clean=not wanted.chosen(lint_text(after, file.name, wanted.kind)),
+        clean=not wanted.chosen(left),
     )
 
 

@@ -5,6 +5,7 @@ codes that refer to the same setting.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
@@ -160,9 +161,11 @@ def _as_variable(name: str, value: str = "") -> list[Explanation]:
     if _VARIABLE.fullmatch(name) is None:
         return []
     from wireproof.lint.check import lint_text
+    from wireproof.lint.job import in_time
     from wireproof.lint.rules import rules as lint_rules
 
-    found = lint_text(f"#!/bin/bash\nexport {name}={shlex.quote(value or '1')}\n", "x.sh")
+    text = f"#!/bin/bash\nexport {name}={shlex.quote(value or '1')}\n"
+    found = in_time(functools.partial(lint_text, text, "x.sh"), name)
     return [
         _of_rule(lint_rules()[finding.code], None, (_seen(finding), finding.right))
         for finding in found

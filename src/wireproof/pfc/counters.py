@@ -4,6 +4,7 @@
 import functools
 from collections.abc import Container, Iterable, Sequence
 from fnmatch import fnmatchcase
+from typing import Annotated
 
 import msgspec
 
@@ -97,7 +98,7 @@ class PfcFamily(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """
 
     name: str
-    drivers: tuple[str, ...]
+    drivers: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     source: str
     xoff: tuple[Names, Names] = ((), ())
     xon: tuple[Names, Names] = ((), ())

@@ -1,5 +1,6 @@
 """Catalogues of knobs: those that come with wireproof, and those of a site."""
 
+import re
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -12,8 +13,14 @@ from wireproof.model.site import CatalogueFile, packaged, site_studies
 from wireproof.model.toml import LARGEST, Place, at_field, line_at
 from wireproof.options.knobs import FAMILIES
 
-_STARTING = ("LD_", "DYLD_", "BASH", "ENV", "GLIBC_", "PATH", "PERL", "PYTHON", "SHELL")
-"""Prefixes of variables that make a loader or an interpreter start other code."""
+_STARTING = re.compile(
+    r"(?:LD|DYLD|BASH|ENV|GLIBC|GCONV|PATH|PERL|PYTHON|SHELL)"
+    r"|.*_(?:(?:AGENT|COMMAND|DIR|LIBRARY|PATH)$|EXEC|GTOOL)",
+    re.IGNORECASE,
+)
+"""Variables that make a loader, an interpreter or an MPI start other code, such as
+``OMPI_MCA_plm_rsh_agent`` and ``FI_PROVIDER_PATH``.
+"""
 
 
 def libraries() -> dict[str, str]:
@@ -58,18 +65,20 @@ def library_called(name: str) -> Library:
 
 
 def _refuse_foreign(library: Library, text: CatalogueFile, prefixes: tuple[str, ...] = ()) -> None:
-    """Refuse commands, and variables that no MPI or fabric reads (PATH, LD_PRELOAD): a file must
-    not start programs. ``prefixes``: of a library in the site's catalogue.
+    """Refuse commands, variables that no MPI or fabric reads (PATH, LD_PRELOAD), and variables
+    that name a program or a folder with code: a file must not start programs. ``prefixes``: of a
+    library in the site's catalogue.
     """
     if library.looks:
         reason = "'looks': a file from outside wireproof must not start commands"
         raise at_field(text.text, text.name, ValueError(reason))
     usable = (*FAMILIES, *prefixes)
     for name, path in _variables(library):
-        if not name.startswith(usable) or name.startswith(_STARTING):
+        if not name.startswith(usable) or _STARTING.match(name):
             raise BadInput(
-                f"{text.name}, line {line_at(text.text, path)}: {name[:60]!r} is not a variable"
-                f" that an MPI or its fabric reads ({', '.join(usable)[:400]})."
+                f"{text.name}, line {line_at(text.text, path)}: {name[:60]!r} is refused: a study"
+                f" sets only variables of an MPI or its fabric ({', '.join(usable)[:400]}) that"
+                " start no program."
             )
 
 

@@ -1,7 +1,7 @@
 """``wireproof --catalogue DIR``: a site's own rows count, wrong ones do not, and none does half."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from shutil import copytree
 
@@ -11,13 +11,15 @@ from tests.cli.verb import document, one_sentence, wireproof
 from wireproof.atlas.job import atlas_view
 from wireproof.audit.job import catalogue
 from wireproof.catalogue import catalogue_folder, use_catalogue
-from wireproof.experiment.study.library import libraries
+from wireproof.experiment.study.library import libraries, library_called
 from wireproof.ledger.catalogue import by_driver
+from wireproof.ledger.catalogue.read import Family, families
 from wireproof.lint.check import lint_text, repaired
 from wireproof.lint.tables import listed
 from wireproof.locate.causes.rules import rules as causes
 from wireproof.model.errors import BadInput
 from wireproof.model.site import HEADS, site_texts, use_site
+from wireproof.pfc.counters import PfcFamily, by_counters, pausing
 from wireproof.pfc.counters import by_driver as pauses_of
 from wireproof.physics.table import link_from_name, link_names
 from wireproof.verdict.catalogue import findings
@@ -85,6 +87,7 @@ def test_each_kind_of_row_is_added_by_one_file() -> None:
     assert causes()[-1].sentence == "{node} {nic} resends packets (cause.toml)"
     assert findings()["site-rack-power"].title.endswith("(finding.toml)")
     assert "exmpi" in libraries()
+    assert library_called("exmpi").title == "Ex MPI (knobs.toml)"
     assert [each.file for each in atlas_view("exfab100").series] == ["published.toml"]
 
 
@@ -98,7 +101,9 @@ def test_a_rule_of_the_site_is_found_named_and_mended() -> None:
 
 
 def test_the_other_kinds_are_added_too(tmp_path: Path) -> None:
-    use_catalogue(made(tmp_path, PAUSES + MODULE))
+    pair = 'xoff = [["ib/{device}/tx_{p}"], ["rx_{p}"]]\n'
+    use_catalogue(made(tmp_path, PAUSES + pair + MODULE))
+    assert by_counters(["tx_1"]) is None
     family = pauses_of("exfab_core")
     assert family.name == "Ex (x.toml)"
     line = "options exfab queus=3\n"
@@ -137,6 +142,7 @@ def test_names_of_sysctls_and_services_are_known(tmp_path: Path) -> None:
         (PAUSES, "drivers =", 'xoff = [["{0}"], []]\ndrivers =', 3),
         (PAUSES, "drivers =", "refresh_ms = -1\ndrivers =", 3),
         (PAUSES, '["exfab*"]', "[]", 3),
+        (PAUSES, "drivers =", 'xoff = [[" "], []]\ndrivers =', 3),
         (MODULE, "parameters", "limit = [{name='q', words='w', multiple=0}]\nparameters", 3),
     ],
 )
@@ -249,6 +255,7 @@ def test_a_second_row_of_a_name_is_refused(tmp_path: Path, head: str) -> None:
         ("cause", 'fix = "Ask', '# fix = "Ask'),
         ("nic", 'source = "exfab_main.c: counted in software"', 'source = ""'),
         ("nic", "port_tx_bytes", "{0}"),
+        ("nic", 'tx = "port_tx_bytes"\nrx = "port_rx_bytes"', 'tx = " "\nrx = " "'),
         ("nic", "port_tx_packets", "{nic.name}"),
         ("knobs", '"exmpi"', '"Ex MPI"'),
         ("knobs", '"Ex MPI"', '"\\u001b[31m"'),
@@ -308,6 +315,15 @@ def test_what_cannot_be_is_refused(tmp_path: Path, file: str, old: str, new: str
     )
     assert "x.toml" in said
     assert "\x1b" not in said
+
+
+@pytest.mark.parametrize(("file", "rows"), [("family", families), ("pauses", pausing)])
+def test_the_name_of_our_adapter_is_refused_in_the_file_of_the_site(
+    tmp_path: Path, file: str, rows: Callable[[], tuple[Family | PfcFamily, ...]]
+) -> None:
+    ours = rows()[-1].name
+    text = PAUSES.replace('"Ex"', f'"{ours}"').replace("pauses", file)
+    assert f"x.toml, line 1: the {file} {ours!r} already exists" in refused(made(tmp_path, text))
 
 
 def test_a_wrong_file_takes_the_right_ones_with_it(tmp_path: Path) -> None:

@@ -240,25 +240,32 @@ _SPELLING = "use at most 64 lower-case letters, digits, and - between them"
 
 
 def _refuse_blank(text: str, source: str, found: Any, entry: Sequence[Place] = ()) -> None:
-    """Raise ``BadInput``, naming the field, if a required text of a struct is blank, or of a struct
-    in it.
-    """
+    """Raise ``BadInput`` with the field if a text of a struct, or of a struct in it, is blank."""
     if path := _blank(found):
         line = line_at(text, [*entry, *path])
         raise BadInput(f"{source}, line {line}: {_named(path[:-1])}{path[-1][0]!r} is blank.")
 
 
 def _blank(found: Any) -> list[Place]:
-    """Return the place of the first required text that is blank; empty if there is none."""
+    """Return the place of the first blank text; empty if there is none. A text that is not required
+    may be empty.
+    """
     for field in msgspec.structs.fields(found) if isinstance(found, msgspec.Struct) else ():
         value = getattr(found, field.name)
         several = isinstance(value, (list, tuple))
+        if _is_blank(value) and (field.required or value):
+            return [(field.encode_name, None)]
         for number, part in enumerate(value if several else (value,)):
-            if field.required and isinstance(part, str) and not part.strip():
-                return [(field.encode_name, None)]
             if inner := _blank(part):
                 return [(field.encode_name, number if several else None), *inner]
     return []
+
+
+def _is_blank(value: Any) -> bool:
+    """Return whether a text, or a text in a list, is blank."""
+    if isinstance(value, (list, tuple)):
+        return any(map(_is_blank, value))
+    return isinstance(value, str) and not value.strip()
 
 
 def line_at(text: str, path: Sequence[Place]) -> int:

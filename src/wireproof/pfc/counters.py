@@ -8,7 +8,7 @@ from typing import Annotated
 
 import msgspec
 
-from wireproof.ledger.catalogue.read import PLACES, Age, check_drivers, texts
+from wireproof.ledger.catalogue.read import PLACES, Age, check_drivers, site_first
 from wireproof.ledger.changes import ABSENT, Changes, MarkedChanges
 from wireproof.ledger.crossed import crossed_at
 from wireproof.ledger.ledger import HostPorts
@@ -123,12 +123,7 @@ class PfcFamily(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 @of_site
 def pausing() -> tuple[PfcFamily, ...]:
     """Return all adapters whose pause counters are known."""
-    known: set[str] = set()
-    return tuple(
-        msgspec.structs.replace(family, name=text.source(family.name))
-        for text in texts()
-        for family in pauses_in(text.text, text.name, known)
-    )
+    return site_first(pauses_in)
 
 
 def pauses_in(text: str, source: str, known: set[str] | None = None) -> list[PfcFamily]:
@@ -180,7 +175,7 @@ def _totals(family: PfcFamily) -> tuple[Names, ...]:
 
 def _listed(names: Names, statistics: Container[str]) -> bool:
     return any(
-        all(name.format(p=priority) in statistics for name in one.split())
+        all(name.replace("{p}", str(priority)) in statistics for name in one.split())
         for one in names
         for priority in range(8)
     )

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from wireproof.experiment.study import Library
 from wireproof.experiment.study.catalogue import library_of
 from wireproof.files.hostile import read_bounded
@@ -23,13 +25,13 @@ _STARTING = re.compile(
 """
 
 
-def libraries() -> dict[str, str]:
-    """Return the texts of wireproof's and the site's catalogues by name."""
+def libraries() -> dict[str, CatalogueFile]:
+    """Return the files of wireproof's and the site's catalogues by name."""
 
     folder = files("wireproof.experiment.study").joinpath("knobs")
     ours = {
-        file.name.removesuffix(".toml"): packaged(
-            "wireproof.experiment.study", f"knobs/{file.name}"
+        file.name.removesuffix(".toml"): CatalogueFile(
+            packaged("wireproof.experiment.study", f"knobs/{file.name}"), file.name
         )
         for file in sorted(folder.iterdir(), key=lambda file: file.name)
         if file.name.endswith(".toml")
@@ -40,7 +42,7 @@ def libraries() -> dict[str, str]:
             reason = f"'id': the study {library.id!r} already exists"
             raise at_field(text.text, text.name, ValueError(reason))
         _refuse_foreign(library, text, library.prefixes)
-        ours[library.id] = text.text
+        ours[library.id] = text
     return ours
 
 
@@ -51,7 +53,8 @@ def library_called(name: str) -> Library:
 
     ours = libraries()
     if name in ours:
-        return library_of(ours[name], f"{name}.toml")
+        library = library_of(ours[name].text, ours[name].name)
+        return replace(library, title=ours[name].source(library.title))
     if not name.endswith(".toml"):
         raise BadInput(
             f"there is no study {name[:60]!r}; {suggestion(name, ours)} A file of a site ends in"

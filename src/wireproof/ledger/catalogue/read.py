@@ -1,7 +1,7 @@
 # pure
 """Read the files of ``nics/``: adapter families, their port counters and their pause counters."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -208,22 +208,26 @@ class _Family(FamilyIdentity, frozen=True, kw_only=True):
     counters: tuple[_Counters, ...] = ()
 
 
-def texts() -> Iterator[CatalogueFile]:
-    """Yield the site's files, then those of wireproof: the first matching family counts."""
-    yield from site_texts()
-    for name in FILES:
-        yield CatalogueFile(packaged(__package__, f"nics/{name}.toml"), f"nics/{name}.toml")
+def site_first(read: Callable[[str, str, set[str]], Iterable[Any]]) -> tuple[Any, ...]:
+    """Return the rows that ``read`` finds in all files. The first match counts, so those of the
+    site come first; their names contain the file. ``read`` gets the site's files last, so that an
+    existing name is the site's mistake.
+    """
+    files = [f"nics/{name}.toml" for name in FILES]
+    ours = [CatalogueFile(packaged(__package__, name), name) for name in files]
+    known: set[str] = set()
+    rows = [
+        (text.by_site, msgspec.structs.replace(row, name=text.source(row.name)))
+        for text in (*ours, *site_texts())
+        for row in read(text.text, text.name, known)
+    ]
+    return tuple(row for _, row in sorted(rows, key=lambda pair: not pair[0]))
 
 
 @of_site
 def families() -> tuple[Family, ...]:
-    """Return all families, those of the site first, with their file in the name."""
-    known: set[str] = set()
-    return tuple(
-        msgspec.structs.replace(family, name=text.source(family.name))
-        for text in texts()
-        for family in families_in(text.text, text.name, known)
-    )
+    """Return all families of NICs."""
+    return site_first(families_in)
 
 
 def families_in(text: str, source: str, known: set[str] | None = None) -> tuple[Family, ...]:

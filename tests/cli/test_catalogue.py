@@ -139,6 +139,16 @@ def test_names_of_sysctls_and_services_are_known(tmp_path: Path) -> None:
         (SETTING, '"site-exnet"', '"cpu-governor"', 2),
         (SETTING, '"value == 1"', '"valeu == 1"', 1),
         (SETTING, 'file = "/proc/sys/net/exnet/fast_path"', 'command = ["reboot"]', 1),
+        *(
+            (SETTING, "good =", f'fix = {{ value = {{ any = "1" }}, {fix} }}\ngood =', line)
+            for fix, line in (
+                ('command = ["reboot"]', 1),
+                ('persist = "/etc/udev/rules.d/90-wireproof.rules"', 9),
+                ('persist = "x"', 9),
+                ('persist = "/etc/sysctl.d/90-wireproof.conf", line = "kernel.core_pattern=|x"', 9),
+                ('persist = "/etc/sysctl.d/90-wireproof.conf", takes = "reboot"', 9),
+            )
+        ),
         (PAUSES, "drivers =", 'xoff = [["{0}"], []]\ndrivers =', 3),
         (PAUSES, "drivers =", "refresh_ms = -1\ndrivers =", 3),
         (PAUSES, '["exfab*"]', "[]", 3),

@@ -20,7 +20,7 @@ from wireproof.audit.printed import port_info
 from wireproof.audit.values import AFFINITIES, INTERRUPTS, vectors_of
 from wireproof.model.errors import BadInput, suggestion
 from wireproof.model.plan import FactRequest
-from wireproof.model.setting import PROFILES, Profile, Read, Setting
+from wireproof.model.setting import PROFILES, Fix, Profile, Read, Setting
 from wireproof.model.site import CatalogueFile
 from wireproof.model.toml import at_field, line_at, mistake, read_toml
 
@@ -36,6 +36,8 @@ _WHOLE, _LOOK = 65536, 1
 secrets.
 """
 _ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_DROP_IN = re.compile(r"/etc/sysctl\.d/[\w.-]*wireproof[\w.-]*\.conf", re.ASCII)
+"""Drop-ins of a site's settings. Other folders have files that name programs."""
 _PLACES = {"nic": {"nic"}, "rdma": {"device", "port"}, "host": set(), "each": set()}
 
 
@@ -128,8 +130,14 @@ def _parsed(setting: Setting, text: CatalogueFile) -> ParsedSetting:
 
 def _check_site(setting: Setting) -> None:
     """Check that a setting of a site starts no command: its file may come from somebody else."""
-    if any(read.command for read in setting.reads) or (setting.fix and setting.fix.command):
+    fix = setting.fix or Fix()
+    if any(read.command for read in setting.reads) or fix.command:
         raise BadInput("a site's setting must not start commands: read and write files.")
+    if fix.line or (fix.persist and not (fix.at_once and _DROP_IN.fullmatch(fix.persist))):
+        raise BadInput(
+            "'fix': a site's setting may persist only what it sets at once, without"
+            " 'line', in /etc/sysctl.d/*wireproof*.conf."
+        )
     if not setting.title.strip():
         raise BadInput("'title' is blank.")
 

@@ -276,5 +276,6 @@ def test_a_user_may_override_a_constant_with_a_source() -> None:
     ],
 )
 def test_a_bad_limits_file_is_refused_in_one_sentence(text: str, said: str) -> None:
-    with pytest.raises(PhysicsError, match=said):
+    with pytest.raises(PhysicsError, match=said) as error:
         override(default_table(), text)
+    assert f"limits file, line {text.count(chr(10))}: " in str(error.value)

@@ -85,10 +85,7 @@ def read_table(path: Path | None) -> Table | None:
         return None
     with reading(f"the physics file {path}"):
         text = read_bounded(path, LARGEST).decode("utf-8")
-    try:
-        return override(default_table(), text)
-    except BadInput as error:
-        raise BadInput(f"{path}: {error}") from error
+    return override(default_table(), text, str(path))
 
 
 # --- The world of the model transport and its injected faults, from text.

@@ -19,7 +19,7 @@ import msgspec
 from wireproof.model.claim import LinkClaim, Protocol
 from wireproof.model.errors import BadInput
 from wireproof.model.site import HEADS, CatalogueFile, of_site, packaged, site_texts
-from wireproof.model.toml import once, read_rows, read_toml
+from wireproof.model.toml import line_at, once, read_rows, read_toml
 
 
 class PhysicsError(BadInput, ValueError):
@@ -52,20 +52,24 @@ _LARGEST = 1e30
 """
 
 
-def override(table: Table, toml_text: str) -> Table:
-    """Return a copy of ``table`` with the constants that a TOML text sets.
+def override(table: Table, toml_text: str, file: str = "limits file") -> Table:
+    """Return a copy of ``table`` with the constants that the TOML text of ``file`` sets.
 
     ``[floor]`` then ``tcp = 6000`` or ``tcp = {value = 6000, source = "measured here"}``. Units
     stay those of the table. Raises PhysicsError for text that is not TOML, an unknown constant, or
     a value that is not a finite number >= 0.
     """
     try:
-        tree = read_toml(toml_text, "limits file")
+        tree = read_toml(toml_text, file)
     except BadInput as error:
         raise PhysicsError(str(error)) from error
     changed = dict(table)
     for key, value in _leaves(tree, ""):
-        changed[key] = _replaced(table, key, value)
+        try:
+            changed[key] = _replaced(table, key, value)
+        except PhysicsError as error:
+            line = line_at(toml_text, [(part, None) for part in key.split(".")])
+            raise PhysicsError(f"{file}, line {line}: {error}") from error
     return MappingProxyType(changed)
 
 
@@ -102,18 +106,18 @@ def _replaced(table: Table, key: str, value: object) -> Constant:
     if key not in table:
         near = difflib.get_close_matches(key, table, n=3, cutoff=0.5)
         hint = f"; nearest: {', '.join(near)}" if near else ""
-        raise PhysicsError(f"limits file sets unknown constant {key!r}{hint}")
+        raise PhysicsError(f"unknown constant {key[:60]!r}{hint}.")
     source = "user's limits file"
     if isinstance(value, dict):
         extra = sorted(set(value) - {"value", "source"})
         if extra:
             raise PhysicsError(
-                f"limits file: {key!r} has unknown field {extra[0]!r}; use value and source"
+                f"{key!r} has the unknown field {extra[0][:60]!r}; use value and source."
             )
         source, value = str(value.get("source", source)), value["value"]
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= _LARGEST:
         raise PhysicsError(
-            f"limits file: {key!r} must be a finite number >= 0 in {table[key].unit}, not {value!r}"
+            f"{key!r} must be a finite number >= 0 in {table[key].unit}, not {value!r:.60}."
         )
     # A value from the user does not count as literature, but as certain.
     return Constant(value=float(value), unit=table[key].unit, source=source, literature=False)

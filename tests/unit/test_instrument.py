@@ -279,6 +279,18 @@ def test_an_engine_that_does_not_start_is_quoted_without_escapes() -> None:
     assert classify(PLAN, [], b"", 1).reason.endswith("it printed nothing")
 
 
+def test_a_route_that_ucx_lacks_is_named_first() -> None:
+    """A route over another port ended with three sentences of UCX and of the MPI."""
+    talk = (
+        b"[1.7] [n1:666 :0] select.c:657 UCX ERROR no active messages transport to <no debug"
+        b" data>: self/memory - iface id differs, tcp/hsn0 - no route to 10.20.2.2:18588, \n"
+        b"Abort(741491727) on node 0: Fatal error in internal_Init: Other MPI error\n"
+    )
+    ending = classify(PLAN, [], talk, 15)
+    assert ending.ended == "not-started"
+    assert "(exit status 15): hsn0 has no route to 10.20.2.2 (see `ip route get" in ending.reason
+
+
 def test_the_engines_own_sentence_wins() -> None:
     told = EngineError(
         code="library-mismatch", message="asked for Intel(R) MPI, MPICH answered", rank=0

@@ -395,6 +395,19 @@ def test_a_tunnel_is_no_rival_of_the_port_that_carries_it(kind: str, nic: str) -
     assert (found.proof, found.verdict) == ("on-wire", "pass"), found.reasons
 
 
+@pytest.mark.parametrize(("count", "peak", "faster"), [(1020, 1.24e8, True), (20, 5e7, False)])
+def test_a_claim_of_a_tenth_is_not_called_other_traffic(
+    count: int, peak: float, faster: bool
+) -> None:
+    """117 MB/s over 1 Gb/s, claimed as 0.1 Gb/s: the bytes on the port were "other traffic"."""
+    claimed = LinkClaim(kind="ethernet:0.1", protocol="tcp", rate_bits_per_s=1e8, mtu=1500)
+    out = [entry(1.04 * count * MB, peak)]
+    seen = one_way((Nic(name="eth0", driver="igb"), out, [entry(4000.0, 1e3)]))
+    found = judge_traffic(seen, [stream(count, MB, 1.17e8)], claim("eth0", claimed))
+    (doubt,) = [one for one in found.reasons if one.code == "traffic-contradicted"]
+    assert (found.verdict, "link may be faster" in doubt.message) == ("inconclusive", faster)
+
+
 def test_a_tenth_of_the_claimed_link_is_on_wire_and_no_pass() -> None:
     """The bytes crossed a port, and not over the link that was claimed."""
     claimed = LinkClaim(kind="10gbe", protocol="tcp", rate_bits_per_s=1e10, mtu=1500)

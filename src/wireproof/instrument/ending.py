@@ -41,6 +41,7 @@ _CAUSE = re.compile(
     r"unreachable|no route to|unrecognized|fatal error|invalid|failed|host key|could not|cannot ",
     re.IGNORECASE,
 )
+_NO_ROUTE = re.compile(r"tcp/([\w.-]{1,32}) - no route to ([\d.]{7,15}):")
 _TALK_LINES = 3
 _MOST_NAMED = 3
 _MOST_RANKS = 10_000
@@ -311,6 +312,9 @@ def _by_launcher(
         return "rank-lost", _sentence(errors[0]) + hint
     status = f"exit status {exit_status}" if exit_status is not None else "no exit status"
     said = _causes_in(talk)
+    if route := _NO_ROUTE.search(text):
+        nic, address = route.groups()
+        said = f"{nic} has no route to {address} (see `ip route get {address}`): {said}"
     if not any(isinstance(frame, Open) for frame in frames):
         return "not-started", f"the engine did not start ({status}): {said or 'it printed nothing'}"
     return "failed", f"{said or 'the engine printed nothing'} ({status})"

@@ -3,6 +3,7 @@
 the bytes that its printed or usual repetitions account for. Pure.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -34,6 +35,7 @@ _BURST_SEEN = 0.6
 """Share of a row's rate that the busiest reading must show: the printed time may leave out pauses
 between repetitions.
 """
+_ABOVE_LINE = 1.5  # times the line rate: bursts into a queue reach 1.2
 RATE_SEEN = 0.70  # a reading that is partly idle shows less than the true peak
 _ABOVE, _ABOVE_BOTH_WAYS = 3.0, 2.0
 """Factor by which a peak may exceed the rows: a row's time is a mean, so hosts that stall now and
@@ -227,10 +229,8 @@ class Doubts:
             return None
         return reason(
             "traffic-one-adapter",
-            (
-                "the ports may be functions of one adapter, and no counter of its physical port "
-                "shows that the traffic left it."
-            ),
+            "the ports may be functions of one adapter, and no counter of its physical port shows "
+            "that the traffic left it.",
         )
 
     def _packets(self) -> Reason | None:
@@ -293,6 +293,10 @@ class Doubts:
         meanwhile.
         """
         link = self._link()
+        other = "the bytes on the port are other traffic."
+        if link is not None and self._is_faster(link):
+            names, peak = ", ".join(self.claimed.names), volume(self.claimed.rate)
+            other = f"{names} itself carried {peak}/s, so the link may be faster than claimed."
         for table in self.series:
             judged = judge_series(table, link)
             if judged.proof == "off-wire":
@@ -301,10 +305,15 @@ class Doubts:
                 )
                 return reason(
                     "traffic-contradicted",
-                    f"{table.tool} {table.benchmark}: {why}; the bytes on the port are other "
-                    "traffic.",
+                    f"{table.tool} {table.benchmark}: {why}; {other}",
                 )
         return None
+
+    def _is_faster(self, link: LinkClaim) -> bool:
+        """Return whether the port was above the link's line rate, and as fast as the rows."""
+        rate, line = self.printed.rate_bytes_per_s or math.inf, link.line_rate or math.inf
+        least = max(RATE_SEEN * rate, _ABOVE_LINE * line / 8)
+        return self.ports.own_peak(self.claimed) >= least
 
     def _rival(self) -> Reason | None:
         """Doubt the path if another port moved as many bytes and packets at the printed rate."""
@@ -315,10 +324,8 @@ class Doubts:
             return None
         return reason(
             "traffic-rival-port",
-            (
-                f"{', '.join(other.names)} also carried {volume(other.bytes)}: the program may "
-                "have used either path."
-            ),
+            f"{', '.join(other.names)} also carried {volume(other.bytes)}: the program may have "
+            "used either path.",
             {"other_bytes": other.bytes},
         )
 

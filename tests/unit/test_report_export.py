@@ -287,7 +287,7 @@ def test_marks_and_words_at_the_ends_of_an_axis_are_whole(size: Any) -> None:
         assert left + 5 <= x <= left + width - 5
         assert top + 5 <= y <= top + height - 5
     last = next(one for one in whole.iter("text") if one.text == "2 MiB")
-    assert float(last.attrib["x"]) + 58 + 3.5 * len("2 MiB") <= size.width
+    assert float(last.attrib["x"]) + 64 + 3.5 * len("2 MiB") <= size.width
 
 
 def test_the_label_of_a_limit_covers_no_mark() -> None:

@@ -5,6 +5,7 @@ page's policy forbids network access.
 """
 
 import os
+import re
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -129,16 +130,22 @@ def _chromium(form: Form) -> str:
     return program
 
 
-def chromium_argv(program: str, form: str, source: Path, target: Path, *, root: bool) -> list[str]:
+def chromium_argv(
+    program: str, form: str, source: Path, target: Path, *, root: bool, size: str = "820,820"
+) -> list[str]:
     """Return the command that draws ``source`` into ``target``.
 
-    ``root``: disable the sandbox, because Chromium does not run as root with it; Chromium shows
-    only our page.
+    ``size``: width and height of the window. ``root``: disable the sandbox, because Chromium does
+    not run as root with it; Chromium shows only our page.
     """
     how = (
         [f"--print-to-pdf={target}", "--no-pdf-header-footer"]
         if form == "pdf"
-        else [f"--screenshot={target}", "--window-size=820,820", "--force-device-scale-factor=2"]
+        else [
+            f"--screenshot={target}",
+            f"--window-size={size}",
+            "--force-device-scale-factor=2",
+        ]
     )
     return [
         program,
@@ -156,12 +163,19 @@ def chromium_argv(program: str, form: str, source: Path, target: Path, *, root: 
     ]
 
 
+def _size(text: str) -> str:
+    """Return width and height of the window for a figure, or for a page if it is none."""
+    found = re.search(r'^<svg [^>]*viewBox="0 0 ([\d.]+) ([\d.]+)"', text, re.MULTILINE)
+    return ",".join(str(round(float(side))) for side in found.groups()) if found else "820,820"
+
+
 def _shot(program: str, form: Form, text: str, kind: str) -> bytes:
     """Return the file that Chromium draws from ``text``. Raises ``CouldNotMeasure`` if it fails."""
     with temporary_folder("wireproof-") as made:
         source, target = Path(made, f"source.{kind}"), Path(made, f"target.{form}")
         source.write_text(text, encoding="utf-8")
-        argv = chromium_argv(program, form, source, target, root=os.geteuid() == 0)
+        root = os.geteuid() == 0
+        argv = chromium_argv(program, form, source, target, root=root, size=_size(text))
         try:
             done = subprocess.run(
                 **by_path(argv, {**os.environ, "HOME": made}),

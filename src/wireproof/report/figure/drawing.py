@@ -28,7 +28,7 @@ LONG = Size(900, 330)
 """For a series over time."""
 NARROW = Size(320, 280)
 PRINTED = Size(760, 460)
-_LEFT, _RIGHT, _TOP, _BOTTOM = 58, 12, 12, 44
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 12, 12, 44
 _LETTER = 7.0
 """Approximate width of a letter at 13 px, in pixels."""
 _DASHES = ("", "", "7 4", "7 4", "2 3", "2 3")
@@ -139,9 +139,9 @@ def _axes(frame: _Frame) -> Iterable[str]:
     below = frame.height + 37
     yield _text(frame.width / 2, below, chart.x.label, ' class="tick" text-anchor="middle"')
     turned = (
-        f' class="tick" text-anchor="middle" transform="rotate(-90 -46 {_n(frame.height / 2)})"'
+        f' class="tick" text-anchor="middle" transform="rotate(-90 -52 {_n(frame.height / 2)})"'
     )
-    yield _text(-46, frame.height / 2, chart.y.label, turned)
+    yield _text(-52, frame.height / 2, chart.y.label, turned)
 
 
 def _fitting(frame: _Frame, ticks: Sequence[tuple[float, str]]) -> list[tuple[float, str]]:

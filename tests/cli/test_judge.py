@@ -176,7 +176,7 @@ def test_what_is_no_log_in_a_folder_is_skipped_and_a_log_without_a_result_is_not
         (tmp_path / name).unlink()
     done = judge(str(tmp_path))
     assert done.returncode == 2
-    assert b"nothing was judged" in done.stderr
+    assert b"nothing was judged; `wireproof report`" in done.stderr
     assert judge(str(tmp_path / "README.md")).returncode == 2
 
 

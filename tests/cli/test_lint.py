@@ -72,6 +72,14 @@ def test_json_has_the_fields_of_the_contract(script: Path) -> None:
     }
 
 
+def test_files_without_findings_are_not_counted_among_those_with_findings(
+    script: Path, tmp_path: Path
+) -> None:
+    clean = tmp_path / "clean.sh"
+    clean.write_text("#!/bin/bash\nmpirun -hosts n1,n2 -ppn 1 -n 2 IMB-P2P PingPong\n")
+    assert " in 1 of 2 files" in wireproof("lint", script, clean).stdout.splitlines()[0]
+
+
 def test_stdin_is_read() -> None:
     command = [sys.executable, "-m", "wireproof", "lint", "-", "--json"]
     done = subprocess.run(
@@ -92,7 +100,7 @@ def test_a_file_that_cannot_be_read_costs_only_itself(script: Path, tmp_path: Pa
     said = done.stderr.splitlines()
     assert len(said) == 4
     assert all(line.startswith("wireproof: ") for line in said)
-    for word in ("does not exist", "is not a file", "is binary", "larger than 16 MiB"):
+    for word in ("does not exist", f"{tmp_path}/*", "is binary", "larger than 16 MiB"):
         assert word in done.stderr
     assert "Traceback" not in done.stderr
     told = wireproof("lint", binary, script)

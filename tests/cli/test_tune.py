@@ -171,6 +171,15 @@ def test_nobody_can_be_asked_without_a_terminal(root: Path) -> None:
     assert (root / SWAPPINESS).read_text() == "60\n"
 
 
+def test_a_dry_run_of_apply_is_the_plan_and_changes_nothing(root: Path) -> None:
+    before = sums(root)
+    done = wireproof("tune", "apply", *ASKED, "--dry-run", "--json", *places(root))
+    assert done.returncode == 0, done.stderr
+    assert document(done)["schema"] == "wireproof.tune-plan"
+    assert sums(root) == before
+    assert not (root.parent / "state").exists()
+
+
 def test_a_set_that_no_host_has_is_a_wrong_name(root: Path) -> None:
     for what in ("status", "revert"):
         done = wireproof("tune", what, "none-such", "--json", *places(root))

@@ -47,6 +47,12 @@ def test_a_former_name_names_the_new_name_once_and_changes_nothing_else(
     assert old.stderr == sentence + new.stderr
 
 
+@pytest.mark.parametrize("group", ["tune", "plan", "history", "lab", "dossier"])
+def test_the_help_of_a_group_does_not_cut_its_sentences(group: str) -> None:
+    text = wireproof(group, "--help", environment={"COLUMNS": "80"}).stdout
+    assert not re.search(r"\w\.\.\.$", text.partition("Commands:")[2], re.MULTILINE)
+
+
 def test_every_code_is_explained() -> None:
     lead, _, *lines = wireproof("explain").stdout.splitlines()
     listed = [line.split()[0] for line in lines if re.match(r"  \S", line)]

@@ -191,7 +191,7 @@ def test_ports_of_which_the_same_is_not_kept_are_one_line() -> None:
             ("f", "eth1", f"pci/eth1/payload {_UNREAD['root']}"),
             ("g", "", "systemctl is-active x System has not been booted with systemd as init"),
             ("h", "", "timedatectl System has not been booted with systemd as init system"),
-            ("d", "eth0", f"its judgement needs pfc: dcb pfc show dev eth0 {UNKEPT}"),
+            ("d", "eth0", f"judging the value needs pfc: dcb pfc show dev eth0 {UNKEPT}"),
         )
     ]
     assert [(one.ids, one.who) for one in unread(lost)] == [

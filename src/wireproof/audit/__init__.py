@@ -133,7 +133,7 @@ class _Judge:
         if holds and reading.unread and setting.condition(self.profile) != "true":
             return "unknown", "the values read are as they should be, but others could not be read"
         if holds is None:
-            return "unknown", f"its judgement {self._needs(good, instance, reading.value)}"
+            return "unknown", f"judging the value {self._needs(good, instance, reading.value)}"
         if not holds:
             return "fail", setting.why
         judged = setting.condition(self.profile) not in ("", "true")

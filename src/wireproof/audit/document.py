@@ -163,8 +163,10 @@ def _answer(audit: Audit, failed: Sequence[str]) -> str:
     )
     if not any(each.status != "not-applicable" for each in results.distinct()):
         return f"no setting that was looked for applies to {hosts}: nothing was judged"
-    rest = f"{passed or 'no'} setting{'s' * (passed != 1)} of {hosts} found {right}"
-    return f"{counted(missing, 'setting')} could not be read; {rest}" if missing else rest
+    verb = "is" if passed == 1 else "are"
+    rest = f"{counted(passed, 'setting')} of {hosts} {verb} {right}"
+    unknown = f"{counted(missing, 'setting')} could not be read or judged"
+    return "; ".join([unknown] * (missing > 0) + [rest] * (passed > 0 or not missing))
 
 
 def _failed(failed: Failing) -> Item:

@@ -402,17 +402,19 @@ _FORMS = ("--format", "--dialect")
 
 
 def _show(error: click.ClickException) -> None:
-    """Print click's message about a wrong option in one line, like any other error, with the help
-    page that lists the valid options. The message repeats typed or stored text, so clean it.
+    """Print click's message about a wrong option in one line, with the command for its help. The
+    message repeats typed or stored text, so clean it.
     """
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         click.echo(error.format_message(), err=True)  # the help page of a group
         return
+    if isinstance(error, click.NoSuchOption) and (near := (error.possibilities or ())[:1]):
+        error = click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx)
     text = " ".join(error.format_message().split())
     text = text if text[1:2].isupper() else f"{text[:1].lower()}{text[1:]}"
     context = error.ctx if isinstance(error, click.UsageError) else None
     page = f" See `{context.command_path} --help`." if context is not None else ""
     if context is not None and isinstance(error, click.MissingParameter):
-        page = f" {' '.join(context.get_usage().split()).rstrip('.')}.{page}"
-    text += page if text.endswith((".", ")", "?")) else f".{page}"
+        page = f" {' '.join(context.get_usage().split())}{page}"
+    text += page if text.endswith((".", "?)", "?")) else f".{page}"
     _print_wrapped(clean(f"wireproof: {text}", LONGEST_SENTENCE))

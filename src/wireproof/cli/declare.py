@@ -40,6 +40,15 @@ class OneOf(click.Choice[str]):
 _MOST_NAMED = 8
 
 
+class Whole(click.IntRange):
+    """A whole number between two limits. The error for any other text names both."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        with contextlib.suppress(click.BadParameter):
+            return super().convert(value, param, ctx)
+        self.fail(f"{value} is not a whole number from {self.min} to {self.max}.", param, ctx)
+
+
 def text(flags: str, metavar: str, about: str, **more: Any) -> click.Option:
     """Declare an option with any text; the default is "" or ``default``: ``text("-p
     --partition job_partition", "NAME", "partition of the job.")``.
@@ -58,7 +67,7 @@ def number(flags: str, low: int, high: int, about: str, **more: Any) -> click.Op
     ``default``.
     """
     shown = {"show_default": True} if "default" in more else {"metavar": "N"}
-    return click.Option(flags.split(), type=click.IntRange(low, high), help=about, **shown | more)
+    return click.Option(flags.split(), type=Whole(low, high), help=about, **shown | more)
 
 
 def choice(flags: str, values: Sequence[str], about: str, **more: Any) -> click.Option:
@@ -192,6 +201,24 @@ class Verb(click.Command):
         super().__init__(*args, **more)
         self.document, self.sections, self.examples = document, sections, examples
         self._first = None if first is None else {*first.split(), *_first()}
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments. The error for an option or hosts in another form shows the form."""
+        typed = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            flags = {flag for option in self.params for flag in option.opts}
+            text = error.format_message().rstrip(".")
+            for word in typed:
+                if f"-{word.partition('=')[0]}" in flags:
+                    raise click.UsageError(
+                        f"{text}. Write -{word} with two hyphens.", ctx
+                    ) from None
+            if text.startswith("Got unexpected extra argument") and "--hosts" in flags:
+                form = "Give hosts as --hosts n1,n2 or --hosts 'n[1-4]'."
+                raise click.UsageError(f"{text}. {form}", ctx) from None
+            raise
 
     def invoke(self, ctx: click.Context) -> int:
         result = super().invoke(ctx)

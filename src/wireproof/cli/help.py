@@ -186,7 +186,9 @@ def _write(root: click.Context, folder: Path) -> int:
         for name, text in found.items():
             replace_file(place / name, text.encode(), mode=0o644)
     shown = folder.absolute()
-    remark(f"{len(found)} manual pages are in {place}; MANPATH={shown}: man wireproof shows them.")
+    remark(
+        f"{len(found)} manual pages are in {place}; `MANPATH={shown}: man wireproof` shows them."
+    )
     return 0
 
 

@@ -202,7 +202,10 @@ def _status(tally: Tally) -> int:
     if tally.bugs:
         return BUG
     if tally.skipped and not tally.verdicts:
-        say("no file in the folder is a log of a benchmark, so nothing was judged.")
+        say(
+            "no file in the folder is a log of a benchmark, so nothing was judged; `wireproof"
+            " report` reads the --out folder of a check or measurement."
+        )
         return BadInput.exit_status
     return 2 if tally.errors else status_of(tally.worst)
 

@@ -88,6 +88,7 @@ def add_shared_options(command: click.Command) -> click.Command:
     """
     if isinstance(command, click.Group):
         for below in command.commands.values():
+            below.short_help = below.get_short_help_str(limit=_LONGEST_HELP)
             add_shared_options(below)
     taken = {flag for parameter in command.params for flag in parameter.opts}
     if "--quiet" not in taken:
@@ -111,6 +112,7 @@ def add_shared_options(command: click.Command) -> click.Command:
     return command
 
 
+_LONGEST_HELP = 1000  # click would cut the sentence at the width of the terminal
 _QUIET = "show only the result, warnings and errors: no progress, no notes."
 _VERBOSE = "show the commands that are started and the files that are opened."
 

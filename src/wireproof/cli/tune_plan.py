@@ -138,7 +138,12 @@ def plan(asked: tuple[str, ...], **options: Any) -> int:
         from wireproof.tune.plan import save_plan
 
         save_plan(made, options["output"])
-    return print_result(made, status=3 if any(host.refused for host in made.hosts) else 0)
+    return _shown(made)
+
+
+def _shown(plan: TunePlan) -> int:
+    status = 3 if any(host.refused for host in plan.hosts) else 0
+    return print_result(plan, document="tune.document.tune_plan_document", status=status)
 
 
 @click.command(
@@ -230,6 +235,7 @@ def show(done: Tuned) -> int:
         ),
         *WANTED,
         flag("-y --yes", "apply without confirmation."),
+        flag("--dry-run", "show the plan like `tune plan`, and change nothing."),
         number(
             "--timeout",
             1,
@@ -261,6 +267,8 @@ def apply(asked: tuple[str, ...], **options: Any) -> int:
         )
     environment = current_context().environment
     plan = plan_of(options, asked)
+    if options["dry_run"]:
+        return _shown(plan)
     target = target_of(_specification(options, ()), environment)
     plan = may_be_touched(plan, target, environment, place_of(options))
     if not _agreed(plan, options):

@@ -33,7 +33,7 @@ _SSH_OPTIONS = "-T -oLogLevel=ERROR -oNumberOfPasswordPrompts=0 -oClearAllForwar
 _SAYINGS = (
     (
         r"could not resolve hostname|name or service not known|no address associated",
-        "its name cannot be resolved",
+        "the name cannot be resolved: check its spelling, DNS and /etc/hosts",
     ),
     (r"connection refused", "it refused the connection: start sshd there"),
     (

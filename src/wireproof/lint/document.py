@@ -46,7 +46,9 @@ def _mistakes(report: LintReport, files: int) -> str:
     counts = [counted(errors, "error")] if errors else []
     counts += [counted(warnings, "warning")] if warnings else []
     unread = f"; not read: {counted(len(report.errors), 'file')}" if report.errors else ""
-    return f"{', '.join(counts) or 'no problems found'} in {counted(files, 'file')}{unread}"
+    faulty = len({finding.file for finding in report.findings})
+    some = f"{faulty} of " if 0 < faulty < files else ""
+    return f"{', '.join(counts) or 'no problems found'} in {some}{counted(files, 'file')}{unread}"
 
 
 def _item(finding: LintFinding) -> Item:

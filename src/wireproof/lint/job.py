@@ -146,7 +146,7 @@ def _text(name: str, stdin: BinaryIO | None) -> str:
         elif not Path(name).exists():
             raise BadInput(f"{shown} does not exist.")
         elif Path(name).is_dir():
-            raise BadInput(f"{shown} is not a file: list the files in it.")
+            raise BadInput(f"{shown} is a folder: give the files in it, such as {shown}/*.")
         else:
             with open_regular(name) as file:
                 data = file.read(LARGEST + 1)

@@ -248,7 +248,7 @@ def chosen_columns(columns: Sequence[str], path: Path) -> tuple[str, str, str | 
     if origin is None or target is None or value is None:
         raise BadInput(
             f"{path} has the columns {', '.join(columns)[:200]}: its first line must contain "
-            f"origin, target and one of {', '.join(VALUES)}."
+            f"origin, target and one of {', '.join(VALUES)}; `wireproof judge` reads logs."
         )
     return origin, target, _column(names, _ROUND), value
 

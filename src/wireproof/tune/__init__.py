@@ -165,7 +165,7 @@ class _Plan:
         if wish.remedy.fix.takes != "link-down" or not wish.remedy.fix.at_once:
             return ""
         if not self.allowed.link_down:
-            return "the link goes down for a moment, which needs --allow-link-down"
+            return "the link goes down for a moment, so it needs --allow-link-down"
         if self.allowed.carrying is None:
             return "it is unknown which interface carries the connection to this host"
         if wish.instance.label in self.allowed.carrying:

@@ -75,7 +75,8 @@ def tune_plan_document(plan: TunePlan) -> Document:
     groups = sorted(_alike(plan.hosts, same), key=len, reverse=True)
     sections = [_planned(group[0], fold(one.host for one in group)) for group in groups]
     changing = [one for one in plan.hosts if _count(one) and not one.refused]
-    answer = "nothing needs to be changed"
+    steps = sum(len(one.by_hand) for one in plan.hosts)
+    answer = f"no automatic change; {counted(steps, 'step')} by hand" if steps else _NO_CHANGE
     if changing:
         values = counted(sum(map(_count, changing)), "value")
         answer = f"{values} to change on {fold(one.host for one in changing)}"
@@ -84,6 +85,9 @@ def tune_plan_document(plan: TunePlan) -> Document:
     if not plan.hosts:
         answer = "no host is in this plan"
     return Document("Plan of changes", answer, tuple(sections))
+
+
+_NO_CHANGE = "nothing needs to be changed"
 
 
 def _count(one: HostPlan) -> int:
@@ -198,28 +202,30 @@ def _outcome(one: HostTuned) -> str:
 
 
 def _verified(one: HostTuned) -> str:
-    """Return how many of the confirmed changes are not in force."""
+    """Return the number of confirmed changes that are not in force."""
     lost = sum(not change.in_force for change in one.changes)
     if one.problem or not lost:
         return _outcome(one)
     return f"{lost} of {counted(len(one.changes), 'confirmed change')} not in force"
 
 
-def _tuned(one: HostTuned, names: str, tuned: Tuned) -> Iterator[Item]:
-    known = {each.id for each in one.sets}
-    rest = tuple(_answer(each) for each in one.changes if each.of not in known)
-    if one.problem:
-        yield Item("fail", f"{names}: {one.problem}", details=rest)
-    for each in one.sets:
-        details = () if _is_over(each, tuned) else tuple(_changes(each, one, tuned))
+def _tuned(host: HostTuned, names: str, tuned: Tuned) -> Iterator[Item]:
+    set_ids = {change_set.id for change_set in host.sets}
+    rest = tuple(_answer(change) for change in host.changes if change.of not in set_ids)
+    if host.problem:
+        yield Item("fail", f"{names}: {host.problem}", details=rest)
+    for change_set in host.sets:
+        details = () if _is_over(change_set, tuned) else tuple(_changes(change_set, host, tuned))
         lost = tuned.action == "verify" and not all(
-            change.in_force for change in one.changes if change.of == each.id
+            change.in_force for change in host.changes if change.of == change_set.id
         )
         yield Item(
-            "fail" if lost else _TONES.get(each.state, ""), _set(each, names), details=details
+            "fail" if lost else _TONES.get(change_set.state, ""),
+            _set(change_set, names),
+            details=details,
         )
-    if rest and not one.problem:
-        of = "of no set" if one.sets else "no change set"
+    if rest and not host.problem:
+        of = "of no set" if host.sets else "no change set"
         yield Item("", f"{names}: {of}", details=rest)
 
 

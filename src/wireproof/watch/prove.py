@@ -75,7 +75,7 @@ class ProofSpecification:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ProvedCommand:
-    """``exit_status``: of the command (128 + signal for a signal, 130 if the user stopped it).
+    """``exit_status``: that of the command (128 + signal for a signal, 130 if the user stopped it).
 
     ``output``: its standard output, bounded by ``watch_command.MOST_OUTPUT``; ``seconds``: its
     duration; ``last_words``: its last line. ``series``: the numbers in the output. ``statistics``:
@@ -325,6 +325,8 @@ def specification(
         raise BadInput(
             "no command was given: write it after --, as in `wireproof prove -- mpirun osu_bw`."
         )
+    if len(argv) == 1 and " " in argv[0] and not Path(argv[0]).exists():
+        raise BadInput(f"the command {argv[0]!r} is one quoted word: leave out the quotes.")
     interval_s = _interval_s(options.get("interval", "100ms"))
     argv, lab, node = _entered(argv, options.get("lab"))
     target = target_of_command(

@@ -294,10 +294,10 @@ def diagnose(reporter: Reporter, *, start: bool = True) -> Diagnosis:
     if not start:
         return Diagnosis(machine=machine, transports=[])
     reporter.say("testing the transports and every MPI on this machine; each takes a few seconds")
-    answers = [
-        *(try_transport(kind) for kind in ("null", "tcp", "ofi")),
-        *(try_transport("mpi", install) for install in find_mpis()),
-    ]
+    answers = [try_transport(kind) for kind in ("null", "tcp", "ofi")]
+    for install in find_mpis():
+        reporter.say(f"starting two ranks with {install.launcher}")
+        answers.append(try_transport("mpi", install))
     return Diagnosis(machine=machine, transports=answers)
 
 

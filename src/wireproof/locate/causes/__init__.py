@@ -332,7 +332,8 @@ class _RunView(msgspec.Struct, frozen=True):
             case Route(origin=one, target=other) | Both(one=one, other=other):
                 ends = {*blame.nodes, one, other}
                 slow = (culprit for culprit in self.located.blames if culprit.subject in ends)
-                if not any(isinstance(culprit.about, Node | Port) for culprit in slow):
+                compared = self.located.measured > 2  # two nodes have no other partners
+                if compared and not any(isinstance(culprit.about, Node | Port) for culprit in slow):
                     return [route_between(blame)]
         return []
 

@@ -51,7 +51,7 @@ def dry_run_document(
         command,
     ]
     if planned.launches > 1:
-        lines.append(f"the same {planned.launches} times: results vary from launch to launch")
+        lines.append(f"# the same {planned.launches} times: results vary from launch to launch")
     if ranks > 2 and planned.hosts:
         lines.append(
             "# then, if there are suspects: the same command with the suspects and known-good"

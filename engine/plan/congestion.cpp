@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kLargestLoad = std::size_t{1} << 30;
 
-/// Appends both ranks of every `ORIGIN-TARGET`; returns how many pairs there were.
+/// Appends both ranks of every `ORIGIN-TARGET`; returns the number of pairs.
 int take_twos(Statement& line, std::string_view key, std::unordered_set<int>& seen,
               std::vector<int>& members) {
   const auto text = line.take(key);

@@ -143,7 +143,9 @@ def test_hosts_without_samples_have_a_reason(run: Run) -> None:
         elif pair.origin == 3 or pair.target == 3:
             changed = _changed(changed, index, status="error")
     reasons = reasons_of(changed)
-    assert reasons["n3"] == "no sample of what it receives: 3 of 3 points ended with deadline"
+    assert (
+        reasons["n3"] == "no sample in its receiving direction: 3 of 3 points ended with deadline"
+    )
     assert (
         reasons["n4"]
         == "no sample: 5 of 6 points ended with error, 1 of 6 points ended with deadline"

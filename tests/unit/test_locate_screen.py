@@ -81,7 +81,7 @@ def test_one_round_of_many_nodes_blames_nobody_by_chance() -> None:
 def test_a_direction_without_samples_is_named() -> None:
     samples = World(nodes=6).measure(rounds(6))
     located = screen(cut(samples, samples.target != 2)).located
-    assert located.missing == {"n2": "no sample of what it receives"}
+    assert located.missing == {"n2": "no sample in its receiving direction"}
     assert located.blames == []
 
 

@@ -23,8 +23,7 @@ Fd open_private_file(const Fd& folder, const std::string& name, int flags);
 // Names of the sets in the state folder, sorted.
 std::vector<std::string> list_sets(const Fd& state);
 
-// The folder of one set; not open if it does not exist. With `create` it is created if it is
-// missing.
+// The folder of one set; not open if it does not exist. `create`: creates a missing folder.
 Fd open_set(const Fd& state, const std::string& id, bool create);
 
 // Removes a set that has no effect any more.

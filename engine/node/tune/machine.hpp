@@ -25,7 +25,8 @@ class Machine {
   // Writes all of `text` with one write(2).
   Reply write(const std::string& path, const std::string& text) const;
 
-  // The value of a command's key. ENODATA: it prints no value that could be passed back.
+  // Reads the value that a command prints for its key. ENODATA: it prints no value that could be
+  // passed back.
   Reply read_value(const Change& change) const;
   Reply write_value(const Change& change, const std::string& value) const;
 

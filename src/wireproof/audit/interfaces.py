@@ -174,9 +174,9 @@ _MOST_LEVELS = 8
 def rate_of(
     nic: Nic, rates: Mapping[str, Value], named: Mapping[str, Nic], levels: int = _MOST_LEVELS
 ) -> Value:
-    """Return the rate in Gb/s. ``rates``: of adapters' interfaces; ``named``: all interfaces. A
-    bond has the sum of its members; an interface above a single other has its rate. The rate that a
-    virtual driver claims is ignored.
+    """Return the rate in Gb/s. ``rates``: the rates of adapters' interfaces; ``named``: all
+    interfaces. A bond has the sum of its members; an interface above a single other has its rate.
+    The rate that a virtual driver claims is ignored.
     """
     if nic.name in rates or not levels:
         return rates.get(nic.name, UNKNOWN)
@@ -236,7 +236,7 @@ def with_lower(facts: HostFacts, names: Iterable[str]) -> frozenset[str]:
 def manages(facts: HostFacts, name: str, rdma: Value, elsewhere: Value) -> Value:
     """Return whether an interface serves only the host, not the fabric: it was not chosen, no RDMA
     runs over it, and it carries the default route or the RDMA ports are elsewhere. ``rdma``:
-    whether RDMA runs over it. ``elsewhere``: whether the host has RDMA ports. UNKNOWN if that was
+    whether RDMA runs over it. ``elsewhere``: true if the host has RDMA ports. UNKNOWN if that was
     not read.
     """
     chosen = with_lower(facts, (facts.file(CHOSEN).text or "").split())

@@ -207,15 +207,17 @@ def _machines(answers: list[Collected], kinds: dict[str, HostKind]) -> Iterator[
 
 
 def _held_against(
-    beside: list[Collected],
+    reference: list[Collected],
     results: Sequence[AuditResult],
     specification: AuditSpecification,
     known: Catalogue,
 ) -> list[AuditResult]:
     """Compare the results with the reference. Raises ``BadInput`` if a host has no reference."""
     references: dict[str, list[AuditResult]] = defaultdict(list)
-    judged = judge_machines(_machines(beside, {}), known, specification.profile, specification.only)
-    for result in judged:
+    reference_results = judge_machines(
+        _machines(reference, {}), known, specification.profile, specification.only
+    )
+    for result in reference_results:
         references[result.host].append(result)
     hosts = dict.fromkeys(result.host for result in results)
     if lacking := [host for host in hosts if not reference_for(host, references)]:
@@ -265,8 +267,8 @@ def audit_target(
 ) -> Audit:
     """Audit the hosts of a check for throughput.
 
-    ``run``: the check's run, whose ranks read their own limits; ``snapshot``: where to store the
-    facts. Raises ``CouldNotMeasure`` if no host responds.
+    ``run``: the check's run, whose ranks read their own limits; ``snapshot``: the file in which the
+    facts are stored. Raises ``CouldNotMeasure`` if no host responds.
     """
     known = catalogue()
     job = of_ranks(run) if run is not None else None

@@ -108,8 +108,8 @@ NAMES = {
     "nic.rdma": "whether RDMA runs over its Ethernet (RoCE, iWARP)",
     "nic.idle": "whether it is down and nothing shows that it was ever used: it has no address, and"
     " its link was not lost since the driver was loaded",
-    "nic.manages": "whether it has the default route, or none of the host's RDMA ports, and nobody"
-    " chose it with --nic",
+    "nic.manages": "whether it has the default route, or none of the host's RDMA ports, and --nic"
+    " does not name it",
     "nic.numa": "its NUMA node, -1 if the firmware does not report it",
     "nic.cpus": "the processors of its NUMA node",
     "rdma.name": "the RDMA device",
@@ -142,7 +142,7 @@ WHOLE = Instance("", {}, {})
 
 @dataclass(frozen=True)
 class Machine:
-    """The machine of a host. ``names``: of the host; instances add their own."""
+    """The machine of a host. ``names``: the names of the host; instances add theirs."""
 
     facts: HostFacts
     names: dict[str, Value] = field(default_factory=dict)
@@ -249,7 +249,7 @@ def _speed(name: str, facts: HostFacts) -> Value:
 
 
 def _of_adapter(nic: Nic, facts: HostFacts) -> dict[str, Value]:
-    """Return the names from the files of an interface's adapter."""
+    """Return the names for conditions that come from the sysfs files of an interface's adapter."""
     folder = f"/sys/class/net/{nic.name}"
     numa = facts.line(f"{folder}/device/numa_node")
     cpus = facts.line(f"{folder}/device/local_cpulist")

@@ -48,10 +48,10 @@ Texts = dict[str, tuple[str, str]]
 
 class PciDevice(msgspec.Struct, frozen=True, kw_only=True):
     """``address``: ``0000:c1:00.0``. ``device_class``: six hexadecimal digits. ``numa``: NUMA node
-    if the firmware reports it. ``secondary``: the bus below a bridge. ``type``: of the PCI Express
-    device or port (0 endpoint, 4 root port, 5 and 6 upstream and downstream port of a switch).
-    Payloads and read request in bytes, ``speed`` as generation, ``acs``: control bits of access
-    control services. None: no such register, or, if ``closed``, visible only to root.
+    if the firmware reports it. ``secondary``: the bus below a bridge. ``type``: type of the PCI
+    Express device or port (0 endpoint, 4 root port, 5 and 6 upstream and downstream port of a
+    switch). Payloads and read request in bytes, ``speed`` as generation, ``acs``: control bits of
+    access control services. None: no such register, or, if ``closed``, visible only to root.
     """
 
     address: str

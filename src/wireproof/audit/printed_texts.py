@@ -164,7 +164,7 @@ _FILES = {
     "limits conf": "etc/security/limits.conf", "slurm conf": "etc/slurm/slurm.conf",
     "irqbalance": "etc/sysconfig/irqbalance",
 }  # fmt: skip
-"""Files that people print, by the words of their paths."""
+"""Files that people print: the words of a path, and the path."""
 _GREPPED = re.compile(
     r"^/((?:sys/(?:module|class|devices/system|kernel)|proc/sys)(?:/(?!\.)[\w.-]{1,64}){1,10}):(.*)$",
     re.MULTILINE,

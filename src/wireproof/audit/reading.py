@@ -38,8 +38,8 @@ _INFERRED = "inferred from the operating system"
 @dataclass(frozen=True)
 class SettingReading:
     """The answer of an instance's places. ``text``: the original text. ``absent``: all places are
-    known not to exist. ``place``: the place that answered. ``notes``: what users must know about
-    the value. ``unread``: which of several files did not answer.
+    known not to exist. ``place``: the file or command that gave the value. ``notes``: remarks for
+    users about the value. ``unread``: those of several files that could not be read.
     """
 
     value: Value

@@ -206,24 +206,24 @@ def _fact(nic: str, cores: Mapping[int, list[int]], facts: HostFacts) -> FactFra
     return msgspec.structs.replace(fact, status="failed", reason=reason)
 
 
-def _lines(nic: str, mine: Mapping[int, list[int]], facts: HostFacts) -> Iterator[str]:
+def _lines(nic: str, cores_of: Mapping[int, list[int]], facts: HostFacts) -> Iterator[str]:
     """Yield the number of a device's interrupts that share a core, and the number that reach no
     core near the device.
     """
-    yield f"interrupts: {len(mine)}\n"
-    if len(mine) < _LEAST:
+    yield f"interrupts: {len(cores_of)}\n"
+    if len(cores_of) < _LEAST:
         return
-    alone = [cores[0] for cores in mine.values() if len(cores) == 1]
+    alone = [cores[0] for cores in cores_of.values() if len(cores) == 1]
     ((core, _),) = Counter(alone).most_common(1) or [(-1, 0)]
-    shared = [number for number, cores in mine.items() if cores == [core]]
-    where = f" on core {core}" if shared else ""
-    yield f"busiest: {_share(shared, mine)}{where}{_named(shared)}{_service(facts)}\n"
+    shared = [number for number, cores in cores_of.items() if cores == [core]]
+    place = f" on core {core}" if shared else ""
+    yield f"busiest: {_share(shared, cores_of)}{place}{_named(shared)}{_service(facts)}\n"
     near = cpu_list((facts.file(f"/sys/class/net/{nic}/device/local_cpulist").text or "").strip())
     if not isinstance(near, list) or not near:
         yield "far: not known\n"
         return
-    far = [number for number, cores in mine.items() if not set(near).intersection(cores)]
-    yield f"far: {_share(far, mine)}{_named(far)}{_service(facts)}\n"
+    far = [number for number, cores in cores_of.items() if not set(near).intersection(cores)]
+    yield f"far: {_share(far, cores_of)}{_named(far)}{_service(facts)}\n"
 
 
 def _share(some: Sequence[int], of: Mapping[int, object]) -> str:

@@ -74,7 +74,8 @@ class TrialPlace:
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """``arms``: numbers by which the bench knows them, the base first. ``shape``: of the blocks.
+    """``arms``: numbers by which the bench knows them, the base first. ``shape``: shape of the
+    blocks.
 
     ``rounds`` None: as many as ``budget_s`` allows. ``least``: rounds needed for any decision; 0:
     not checked. ``looks``: the answers are evaluated during the run, and these looks share
@@ -169,10 +170,10 @@ Stopped = Literal["complete", "decided", "budget", "too-slow", "interrupted"]
 
 @dataclass(kw_only=True)
 class Experiment(Generic[T]):
-    """``trials``: in the order of measurement.
+    """``trials``: the trials, in the order of measurement.
 
     ``rounds``: complete rounds; trials of another round may follow. ``seconds``: time spent so far,
-    with everything before the first round. ``longest_s``: of a round.
+    with everything before the first round. ``longest_s``: the longest duration of a round.
     """
 
     design: Design

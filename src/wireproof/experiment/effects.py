@@ -44,10 +44,11 @@ class Trial:
 
 @dataclass(frozen=True, kw_only=True)
 class Effect:
-    """``ratio``: other arm / base; for a loss, how many times worse the other arm is.
+    """``ratio``: other arm / base; for a loss, the factor by which the other arm is worse.
 
-    ``difference``: in the metric's unit, in the same sense. ``p``: of no effect, adjusted for all
-    comparisons. ``base``, ``other``: medians over the ``blocks`` that have both.
+    ``difference``: in the metric's unit, in the same sense. ``p``: probability of such a difference
+    without an effect, adjusted for all comparisons. ``base``, ``other``: medians over the
+    ``blocks`` that have both.
     """
 
     contrast: Contrast

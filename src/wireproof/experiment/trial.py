@@ -107,7 +107,7 @@ class OnHosts(AbstractContextManager["OnHosts"]):
     """The knob on all hosts of ``target`` at once; leaving the context restores the old value
     unless ``keep`` was called.
 
-    ``timeout_s``: of the timer, longer than the consecutive runs of one value.
+    ``timeout_s``: time limit of the timer, longer than the consecutive runs of one value.
     """
 
     def __init__(

@@ -268,7 +268,7 @@ class Watcher:
                 self._process.stdin.write(b"read\n")
 
     def close(self) -> None:
-        """End the process: by its standard input, then by signals."""
+        """End the process: close its standard input, then send signals."""
         if self._process.stdin is not None:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()

@@ -369,8 +369,9 @@ def slurm_up(
 ) -> LabSlurm:
     """Start Slurm in a lab and wait until all its nodes are idle (about 2 s).
 
-    ``cpus``: of each node (0: those of the machine, at least 2). ``switches``: a topology.conf.
-    Raises ``LabError`` with missing requirements or Slurm's message; nothing is then left behind.
+    ``cpus``: processors of each node (0: those of the machine, at least 2). ``switches``: a
+    topology.conf. Raises ``LabError`` with missing requirements or Slurm's message; nothing is then
+    left behind.
     """
     if missing := missing_for_slurm():
         raise LabError(f"no Slurm can run in a lab here: {'; '.join(missing)}.")

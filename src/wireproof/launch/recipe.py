@@ -167,15 +167,15 @@ def find_recipe(tool: str, benchmark: str = "") -> BenchmarkRecipe:
     Another benchmark of a known tool is allowed and gets the program's defaults; its adapter may
     refuse it. Raise BadInput for an unknown tool, with the nearest names.
     """
-    known = recipes_of(tool)
-    if not known:
+    recipes = recipes_of(tool)
+    if not recipes:
         return _of_family(tool)
     if not benchmark:
-        return known[0]
-    wanted = benchmark.lower()
-    for one in known:
-        if wanted in (one.benchmark.lower(), one.benchmark.lower().removeprefix("osu_")):
-            return one
+        return recipes[0]
+    program = benchmark.lower()
+    for recipe in recipes:
+        if program in (recipe.benchmark.lower(), recipe.benchmark.lower().removeprefix("osu_")):
+            return recipe
     if re.fullmatch(r"[\w+][\w+-]*", benchmark) is None:
         raise BadInput(f"{benchmark[:40]!r} cannot be the name of a benchmark of {tool}.")
-    return _like(known[0], benchmark)
+    return _like(recipes[0], benchmark)

@@ -297,16 +297,17 @@ class Registry(dict[str, Record]):
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Mpi:
     """An MPI. ``title``: its name for people. ``launcher``: the usual name of its launcher,
-    ``launcher_says``: a mark in the launcher's version. ``library_says``: a mark in the version of
-    its library. ``sonames``: the libraries that programs built with it need. ``foreign``: prefixes
-    of other MPIs' variables that must not reach it. ``build``: builds the command. ``uniform``: its
-    variables, with the common NIC, if all ranks have the same environment. ``pmi``: its protocol
-    with a scheduler that starts its ranks, ``pmi_variable``: the variable with the path of the
-    scheduler's library for this protocol. ``placed``: variables without which a scheduler's
-    placement overrides ours; ``detailed``: variables that make it print provider and placement.
-    ``pins``: variables that pin a host's only rank, if the MPI would override another mask;
-    ``{cpu}`` is the core. ``windows_over_tcp``, ``without_fabric``: hints for users who start it by
-    hand. ``libfabric_variable``: the variable with the path of the libfabric to load;
+    ``launcher_says``: texts that identify it in the version output of its launcher.
+    ``library_says``: text that identifies it in the version of its library. ``sonames``: the
+    libraries that programs built with it need. ``foreign``: prefixes of other MPIs' variables that
+    must not reach it. ``build``: builds the command. ``uniform``: its variables, with the common
+    NIC, if all ranks have the same environment. ``pmi``: its protocol with a scheduler that starts
+    its ranks, ``pmi_variable``: the variable with the path of the scheduler's library for this
+    protocol. ``placed``: variables without which a scheduler's placement overrides ours;
+    ``detailed``: variables that make it print provider and placement. ``pins``: variables that pin
+    a host's only rank, if the MPI would override another mask; ``{cpu}`` is the core.
+    ``windows_over_tcp``, ``without_fabric``: hints for users who start it by hand.
+    ``libfabric_variable``: the variable with the path of the libfabric to load;
     ``parameter_files``: its variables may also be in files of MCA parameters.
     """
 

@@ -246,8 +246,8 @@ _REORDERS = 0.1  # per retransmitted segment
 
 
 def duplicate_segments(rises: Mapping[str, int]) -> int:
-    """Return how many retransmitted segments the receivers already had; a block holds one or
-    more.
+    """Return the number of retransmitted segments that the receivers already had; a block holds one
+    or more.
     """
     late, ahead, segments = (rises.get(name, 0) for name in _DUPLICATES)
     return min(rises.get(RETRANSMITTED, 0), max(late + ahead, segments))

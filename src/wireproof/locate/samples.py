@@ -338,9 +338,9 @@ def _sound(point: PointRecord, pair: PairResult) -> Measured | None:
 
 
 def reasons_of(run: Run, metric: Metric = "goodput") -> dict[str, str]:
-    """Return why hosts have no samples, such as ``no sample of what it sends: 7 of 7 points ended
-    with deadline``. For goodput, each direction is checked separately. Hosts with samples are left
-    out.
+    """Return why hosts have no samples, such as ``no sample in its sending direction: 7 of 7 points
+    ended with deadline``. For goodput, each direction is checked separately. Hosts with samples are
+    left out.
     """
     hosts = hosts_of(run)
     sends: dict[str, Counter[str]] = {host: Counter() for host in hosts.values()}
@@ -363,9 +363,9 @@ def _reason(metric: Metric, sends: Counter[str], receives: Counter[str]) -> str:
     elif metric == "hrt":
         return ""
     elif not sends["ok"]:
-        what, fates = "no sample of what it sends", sends
+        what, fates = "no sample in its sending direction", sends
     else:
-        what, fates = "no sample of what it receives", receives
+        what, fates = "no sample in its receiving direction", receives
     points = ", ".join(
         f"{count} of {fates.total()} points ended with {fate}"
         for fate, count in fates.most_common()

@@ -56,7 +56,7 @@ class ComparedResult:
     """One result: its route (or the group), its value and the relative standard error from its
     interval.
 
-    ``why``: why the result does not count, or "" if it counts.
+    ``why``: the reason if the result does not count, otherwise "".
     """
 
     route: tuple[str, ...]

@@ -246,9 +246,9 @@ class MeasuredPart(NamedTuple):
 class Result:
     """Judged parts.
 
-    ``folder``: where records and page are kept, None if nothing is kept; ``page``: the report, None
-    if there is nothing to show or it could not be written. ``left_open``: the reason why the
-    requested dossier was not made, else "".
+    ``folder``: the folder that keeps records and page, None if nothing is kept; ``page``: the
+    report, None if there is nothing to show or it could not be written. ``left_open``: the reason
+    why the requested dossier was not made, else "".
     """
 
     parts: tuple[MeasuredPart, ...]

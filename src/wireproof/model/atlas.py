@@ -139,7 +139,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
 class Spread(msgspec.Struct, frozen=True, kw_only=True):
     """One published table, as ``wireproof atlas`` prints it. ``si``: its rows in ns, or in bytes/s
-    for one direction; ``judged``: how these rows compare with wireproof's limits.
+    for one direction; ``judged``: the comparison of these rows with wireproof's limits.
     """
 
     source: str

@@ -53,13 +53,12 @@ Protocol = Literal[
 class LinkClaim(msgspec.Struct, frozen=True, kw_only=True):
     """The claimed link.
 
-    ``rate_bits_per_s``: line rate of one rail after encoding; ``source``: where that rate comes
-    from. ``rails``: number of these links that share the bytes; ``rates``, ``kinds``: line
-    rate and kind of each rail if they differ (``kind`` and ``rate_bits_per_s`` are then those of
-    the fastest). ``stripes``: how many rails one flow fills: ``all`` (the user named the NICs),
-    ``any`` number, or "" if the protocol decides. ``at_most``: the rate is only an upper limit, as
-    for a virtual function that may be throttled; a shortfall is then inconclusive instead of a
-    failure.
+    ``rate_bits_per_s``: line rate of one rail after encoding; ``source``: the origin of that rate.
+    ``rails``: number of these links that share the bytes; ``rates``, ``kinds``: line rate and kind
+    of each rail if they differ (``kind`` and ``rate_bits_per_s`` are then those of the fastest).
+    ``stripes``: number of rails that one flow fills: ``all`` (the user named the NICs), ``any``
+    number, or "" if the protocol decides. ``at_most``: the rate is only an upper limit, as for a
+    virtual function that may be throttled; a shortfall is then inconclusive instead of a failure.
     """
 
     kind: str

@@ -7,8 +7,8 @@ import msgspec
 
 
 class Capability(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that the machine can or cannot do. ``works``: null if unknown; ``detail``: what was
-    observed; ``advice``: what to do if it does not work.
+    """Something that the machine can or cannot do. ``works``: null if unknown; ``detail``: the
+    observation; ``advice``: the next step if it does not work.
     """
 
     name: str
@@ -104,8 +104,8 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True):
 
     ``state``: ``usable`` by MPIs and the ``ofi`` transport; ``other-endpoints`` if it offers no
     tagged reliable datagrams; ``missing`` if it is not in the library or offers nothing on this
-    machine. ``names``: the names that it is offered under, with layers. ``reason``: why it is
-    missing. ``warnings``: what it printed while it was queried.
+    machine. ``names``: the names that it is offered under, with layers. ``reason``: the reason if
+    it is missing. ``warnings``: its output while it was queried.
     """
 
     name: str
@@ -118,8 +118,8 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LibfabricFound(msgspec.Struct, frozen=True, kw_only=True):
-    """One libfabric library. ``origin``: why it was examined; ``problem``: one sentence if it
-    cannot be used; ``warnings``: what libfabric printed.
+    """One libfabric library. ``origin``: the reason for examining it; ``problem``: one sentence if
+    it cannot be used; ``warnings``: the warnings that libfabric printed.
     """
 
     path: str

@@ -16,7 +16,7 @@ DEFAULT_SOURCE = "default of wireproof"
 
 class Threshold(msgspec.Struct, frozen=True):
     """Bounds of a field of ``Criteria``: its value lies between ``least`` and ``most``. ``unit``:
-    "1" for a share; ``about``: what the field decides.
+    "1" for a share; ``about``: the effect of the field.
     """
 
     name: str
@@ -177,7 +177,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
 
 class Rejudgement(msgspec.Struct, frozen=True, kw_only=True):
     """The conclusions that the current rules draw from the records. ``same_rules``: the rules are
-    those of the dossier, so nothing may differ. ``page``: whether the page matches the records;
+    those of the dossier, so nothing may differ. ``page``: true if the page matches the records;
     null if another version or platform would write it differently.
     """
 
@@ -190,8 +190,9 @@ class Rejudgement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Verification(msgspec.Struct, frozen=True, kw_only=True):
-    """A dossier that has not changed since it was sealed, judged again. ``verdict``: by the current
-    rules, from the raw records. ``manifest``: SHA-256 of its manifest, which covers all files.
+    """A dossier that has not changed since it was sealed, judged again. ``verdict``: that of the
+    current rules, from the raw records. ``manifest``: SHA-256 of its manifest, which covers all
+    files.
     """
 
     folder: str

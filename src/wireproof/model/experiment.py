@@ -54,7 +54,7 @@ class ExperimentResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Metric(msgspec.Struct, frozen=True, kw_only=True):
-    """The metric that decides. ``source``: where its value for a run comes from."""
+    """The metric that decides. ``source``: the origin of its value for a run."""
 
     name: str
     unit: str

@@ -119,7 +119,7 @@ Evidence = dict[str, str | float | int | bool | list[str] | None]
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """One coded conclusion. ``code`` is in the catalogue that ``wireproof explain`` prints.
-    ``about``: what the finding concerns, for programs; ``subject``: the same as text. Older
+    ``about``: the subject of the finding, for programs; ``subject``: the same as text. Older
     documents have no ``about``.
     """
 
@@ -150,8 +150,8 @@ class RailShare(msgspec.Struct, frozen=True, kw_only=True):
 class PointVerdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Common fields of the verdicts on a pair and on a group.
 
-    ``value`` has the interval ``low`` to ``high``. ``level``, ``quality``: of the evidence for the
-    path, at the weaker end, in the ledger's terms; "" without evidence.
+    ``value`` has the interval ``low`` to ``high``. ``level``, ``quality``: those of the evidence
+    for the path, at the weaker end, in the ledger's terms; "" without evidence.
     """
 
     point: int

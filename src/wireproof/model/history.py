@@ -172,8 +172,8 @@ State = Verdict | Literal["never"]
 class NodeNow(msgspec.Struct, frozen=True, kw_only=True):
     """The state of a node by the last result that includes it (``result``, "" for none).
 
-    ``proven``: when the node last passed, "" if never; ``age_s``: time since then. ``reason``: why
-    it does not pass. ``group``: index of its group in the map.
+    ``proven``: when the node last passed, "" if never; ``age_s``: time since then. ``reason``: the
+    reason if it does not pass. ``group``: index of its group in the map.
     """
 
     node: str
@@ -197,7 +197,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     """The first page.
 
     ``by_switch``: the groups follow a topology. ``newest``: the last results, newest first.
-    ``regressions``: those of the newest result. ``troubles``: what could not be read, in
+    ``regressions``: those of the newest result. ``troubles``: the files that could not be read, in
     ``troubled`` places.
     """
 

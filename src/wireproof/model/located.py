@@ -40,7 +40,7 @@ class Fabric(msgspec.Struct, frozen=True, kw_only=True):
     """Switches, nodes and links.
 
     ``levels``: level of each switch: 1 for a leaf (a switch with nodes), 2 and higher for switches
-    that connect leaves. ``source``: the file or command; ``notes``: what its reader had to assume,
+    that connect leaves. ``source``: the file or command; ``notes``: the assumptions of its reader,
     one sentence each.
     """
 
@@ -93,9 +93,9 @@ OTHER_TRAFFIC = "other-traffic"
 class Cause(msgspec.Struct, frozen=True, kw_only=True):
     """A cause, as far as counters, facts and settings show it.
 
-    ``confidence``: 0 to 1; ``evidence``: what was observed, in sentences. ``setting``: its entry in
+    ``confidence``: 0 to 1; ``evidence``: the observations, in sentences. ``setting``: its entry in
     the catalogue of settings, "" if the cause is not a setting; ``expected``: the loss that a wrong
-    value causes. ``explains`` False: the cause is too small to explain what was measured.
+    value causes. ``explains`` False: the cause is too small to explain the measured loss.
     """
 
     code: str
@@ -167,9 +167,9 @@ class Contention(msgspec.Struct, frozen=True, kw_only=True):
 class Tier(msgspec.Struct, frozen=True, kw_only=True):
     """Pairs whose paths are of the same kind, such as ``one switch`` or ``across leaves``.
 
-    ``median``: in the metric's unit. ``oversubscription``: how many times slower than the best tier
-    (1.0: not slower); this is expected and never a fault. ``spread``: relative standard deviation
-    of its samples, since flows do not share a link evenly.
+    ``median``: in the metric's unit. ``oversubscription``: factor by which it is slower than the
+    best tier (1.0: not slower); this is expected and never a fault. ``spread``: relative standard
+    deviation of its samples, since flows do not share a link evenly.
     """
 
     name: str

@@ -28,10 +28,10 @@ class Libfabric(msgspec.Struct, frozen=True, kw_only=True):
     """What the ``ofi`` transport requests from libfabric; "" leaves the choice to libfabric.
 
     ``library``: path of the library on the nodes. ``messages``: the calls that carry payload ("":
-    tagged). ``completion``: what the completion of a send guarantees: the message has left
-    (``transmit``) or is in the peer's memory (``delivery``). ``exchange``: how ranks exchange
-    addresses: over sockets (``meeting``) or through the MPI that starts them (``mpi``); "" is
-    ``mpi`` if an MPI was named.
+    tagged). ``completion``: the guarantee that the completion of a send gives: the message has left
+    (``transmit``) or is in the peer's memory (``delivery``). ``exchange``: the channel over which
+    ranks exchange addresses: over sockets (``meeting``) or through the MPI that starts them
+    (``mpi``); "" is ``mpi`` if an MPI was named.
     """
 
     provider: str = ""
@@ -78,7 +78,7 @@ class WitnessPolicy(msgspec.Struct, frozen=True, kw_only=True):
     ``root``: folder whose files replace the machine's; ``{host}`` and ``{rank}`` in it stand for
     the rank's. ``settle_ms``: refresh delay of the slowest counter, waited for once before the
     first point and once after the last; None: unknown, so the engine waits and reads again after a
-    point whose payload the counters should have shown. ``late``: for each driver, how long to wait
+    point whose payload the counters should have shown. ``late``: for each driver, the time to wait
     for its slowest port, in ms; the engine waits once after the last point for ports that are up,
     unless other counters show all payload.
     """

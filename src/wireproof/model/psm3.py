@@ -14,9 +14,9 @@ from wireproof.model.finding import Finding, Proof, Verdict
 NOT_SAID = "not said"
 """The value of a setting that the output does not mention."""
 Kind = Literal["observed", "taken", "given", "not said"]
-"""Degrees of certainty about a value. ``observed``: what the library did. ``taken``: the value that
-the library reports it has parsed. ``given``: the text of the variable, repeated; the library may
-have parsed another value.
+"""Degrees of certainty about a value. ``observed``: the behaviour of the library. ``taken``: the
+value that the library reports it has parsed. ``given``: the text of the variable, repeated; the
+library may have parsed another value.
 """
 
 
@@ -95,8 +95,8 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CounterSection(msgspec.Struct, frozen=True, kw_only=True):
-    """The counters of one group. ``endpoint``: the text after ``id``; ``nic``: what follows it. The
-    library omits counters that are zero unless it was asked to print them.
+    """The counters of one group. ``endpoint``: the text after ``id``; ``nic``: the text after the
+    endpoint. The library omits counters that are zero unless it was asked to print them.
     """
 
     heading: str

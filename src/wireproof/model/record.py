@@ -79,7 +79,7 @@ class Nic(msgspec.Struct, frozen=True, kw_only=True):
     ipvlan). ``master``: the interface that it is a member of. ``link_kind``: the kernel's name for
     the kind of virtual interface (``vlan``, ``bond``, ``macvlan``, ``veth`` ...). ``function``:
     kind of function of an SR-IOV or scalable-function adapter. ``pcie``: the slot as negotiated
-    (``gen4x16``). ``hidden``: why a part of its sysfs could not be read, "" if all could be read.
+    (``gen4x16``). ``hidden``: the reason if a part of its sysfs could not be read, otherwise "".
     """
 
     name: str
@@ -106,12 +106,12 @@ class Nic(msgspec.Struct, frozen=True, kw_only=True):
 class LibfabricUsed(msgspec.Struct, frozen=True, kw_only=True):
     """What libfabric selected, with its names ("": libfabric does not report it).
 
-    ``completion``: what the completion of a send guarantees: ``inject``, ``transmit`` or
+    ``completion``: the guarantee that the completion of a send gives: ``inject``, ``transmit`` or
     ``delivery`` ("": the provider's default). ``inject_bytes``: messages up to this size are sent
     without a completion. ``protocol``: libfabric's number for the protocol on the wire. ``remote``:
     what completes a remote write: its delivery, a ``read-back`` after it, or only the local end
-    (``local``); "" if there was none. ``exchange``: how addresses were exchanged;
-    ``exchange_library``: the MPI that exchanged them.
+    (``local``); "" if there was none. ``exchange``: the channel over which addresses were
+    exchanged; ``exchange_library``: the MPI that exchanged them.
     """
 
     provider: str
@@ -249,8 +249,8 @@ class Timed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class PairResult(Timed, frozen=True, kw_only=True, gc=False):
-    """The result of one pair at one point. ``origin_waited_ns``, ``target_waited_ns``: how long the
-    process of that end waited for a processor while timed.
+    """The result of one pair at one point. ``origin_waited_ns``, ``target_waited_ns``: time that
+    the process of that end waited for a processor while timed.
     """
 
     origin: int
@@ -331,7 +331,7 @@ class WitnessReading(NamespaceCounters, frozen=True, kw_only=True):
 class Total(WitnessReading, frozen=True, kw_only=True, tag_field="frame", tag="total"):
     """Counters before the first point and after the last one, once every counter had settled.
 
-    ``settled_ns``: how long the engine waited for counters with late refresh. For such counters,
+    ``settled_ns``: time that the engine waited for counters with late refresh. For such counters,
     the whole run is the evidence. ``tail``: the changes in that wait and, if a counter rose in it,
     in a second wait of the same length: both contain only other traffic.
     """

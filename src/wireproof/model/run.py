@@ -209,7 +209,7 @@ class StoredPart(msgspec.Struct, frozen=True, kw_only=True):
     hosts. ``constants``: limits that the user set. ``screened``: slow nodes were searched for.
     ``settled``: a repeat replaces the samples that it repeats. ``statistics``: PSM3's counters,
     null if they were not requested. ``verdict``, ``nodes`` (the verdict on each) and
-    ``conclusions``: as judged at that time.
+    ``conclusions``: those of that time.
     """
 
     title: str

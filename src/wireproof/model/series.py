@@ -90,9 +90,9 @@ class SeriesTable(msgspec.Struct, frozen=True, kw_only=True):
     ``tool`` and ``benchmark`` are the program's names (``osu``, ``osu_put_bw``). ``metric``: the
     quantity in the table: ``half_round_trip``, ``latency``, ``bandwidth``,
     ``bidirectional_bandwidth``, ``message_rate``, ``time`` (of a collective), ``overlap``.
-    ``protocol``: what carries the bytes if the program determines it (``rdma`` for perftest,
-    ``tcp`` for iperf3), otherwise "". ``complete`` False: the table was cut off; ``incomplete``
-    tells where.
+    ``protocol``: the protocol that carries the bytes if the program determines it (``rdma`` for
+    perftest, ``tcp`` for iperf3), otherwise "". ``complete`` False: the table was cut off;
+    ``incomplete`` tells where.
     """
 
     tool: str
@@ -119,7 +119,7 @@ class SeriesTable(msgspec.Struct, frozen=True, kw_only=True):
 
 class Series(SeriesTable, frozen=True, kw_only=True):
     """One table, to be judged. ``waits``: each operation is answered before the next starts.
-    ``unit_doubt``: why the printed unit may be wrong, "" if it is certain.
+    ``unit_doubt``: the reason if the printed unit may be wrong, "" if it is certain.
     """
 
     waits: bool = False

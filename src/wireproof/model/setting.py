@@ -59,9 +59,9 @@ decides."""
 
 Form = Literal["text", "word", "number", "flag", "choice", "list", "cpus", "size", "present"]
 """How a text becomes a value. ``word``: its first word; ``flag``: Y/N, 1/0, on/off; ``choice``: the
-word in brackets, as in sysfs; ``list``: numbers or words separated by commas and spaces;
-``cpus``: ``0-3,8`` as a list of numbers; ``size``: bytes, with kB, K, M, G; ``present``: whether
-the file exists.
+word in brackets, as in sysfs; ``list``: numbers or words separated by commas and spaces; ``cpus``:
+``0-3,8`` as a list of numbers; ``size``: bytes, with kB, K, M, G; ``present``: true if the file
+exists.
 """
 Scope = Literal["host", "nic", "rdma", "each"]
 """The scope of the setting: the host, each fabric interface, each RDMA port, or each file that a
@@ -105,7 +105,7 @@ class Read(_SettingData, frozen=True):
 
 class Inferred(_SettingData, frozen=True):
     """A value inferred from the operating system, for a setting that it does not show directly:
-    ``value`` if the condition ``when`` holds; ``sign``: what was observed, as text.
+    ``value`` if the condition ``when`` holds; ``sign``: the observation, as text.
     """
 
     when: str
@@ -116,11 +116,11 @@ class Inferred(_SettingData, frozen=True):
 class SettingEffect(_SettingData, frozen=True):
     """The loss that a wrong value causes: a share of ``on`` from ``low`` to ``high`` (0.1: 10 %).
 
-    ``sure``: how the loss is known. ``correctness``: numbers or jobs are wrong, not slow.
-    ``direction``: the traffic of the host with the setting that is affected, sent or received; ""
-    for both. ``over``: ``ip`` affects only the kernel's sockets, ``rdma`` only the adapter's
-    transport, ``gpu`` only data that leaves GPU memory, ``shm`` only traffic within a host.
-    ``pauses``: it affects only traffic with pauses, which a benchmark does not have.
+    ``sure``: the kind of evidence for the loss. ``correctness``: numbers or jobs are wrong, not
+    slow. ``direction``: the traffic of the host with the setting that is affected, sent or
+    received; "" for both. ``over``: ``ip`` affects only the kernel's sockets, ``rdma`` only the
+    adapter's transport, ``gpu`` only data that leaves GPU memory, ``shm`` only traffic within a
+    host. ``pauses``: it affects only traffic with pauses, which a benchmark does not have.
     """
 
     on: Literal[
@@ -155,14 +155,14 @@ class Doubt(_SettingData, frozen=True):
 class Fix(_SettingData, frozen=True):
     """How the setting is changed.
 
-    ``value``: what to write, for each profile; ``any`` applies to profiles that are not named;
+    ``value``: the value to write, for each profile; ``any`` applies to profiles that are not named;
     after ``=`` comes an expression in the language of the conditions. For the running system, it is
     written to the file that was read, to ``file`` (a pattern: each file that matches), or set by
     ``command``. ``coupled``: files whose values the write may change. To make it permanent,
     ``line`` goes into the drop-in ``persist``; without ``line``, it is built from value and place.
     ``{value}``, ``{nic}``, ``{device}``, ``{port}`` and the instance's ``{label}`` are filled in.
-    ``takes``: what must happen before the value takes effect; the running system is changed only
-    for "" and ``link-down``. ``kernel``: a kernel argument; ``by_hand``: what a person does.
+    ``takes``: the event after which the value takes effect; the running system is changed only
+    for "" and ``link-down``. ``kernel``: a kernel argument; ``by_hand``: the step for a person.
     """
 
     value: dict[str, str] = msgspec.field(default_factory=dict)

@@ -176,7 +176,7 @@ class PortCount:
 
 @dataclasses.dataclass(frozen=True)
 class WireStatus:
-    """What the wire reports about itself. ``late``: frames delivered more than ``late_ns`` after
+    """The statistics of a wire. ``late``: frames delivered more than ``late_ns`` after
     they were due; ``starved``: frames that waited in a node for longer than that while their
     line was idle; ``worst_ns``: the longest of both delays. ``first``: the wire's process has
     priority over ordinary processes.

@@ -46,9 +46,9 @@ class LedgerEntry(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes and packets of one carrier in one direction. ``background`` bytes, which do not belong
     to the payload, are already subtracted.
 
-    ``counters``: the counters that were read. ``remark``: why the quality is not better.
-    ``peak_bytes_per_s``: the highest rate between two readings. ``refresh_ms``: how late the
-    counter may be (0: never late). ``wrap_bytes``: bytes that a 32-bit counter loses each time it
+    ``counters``: the counters that were read. ``remark``: the reason if the quality is not the
+    best. ``peak_bytes_per_s``: the highest rate between two readings. ``refresh_ms``: maximum delay
+    of the counter (0: never late). ``wrap_bytes``: bytes that a 32-bit counter loses each time it
     wraps.
     """
 
@@ -129,10 +129,10 @@ class Watched(msgspec.Struct, frozen=True, kw_only=True):
     ``before`` to ``after`` the command ran.
 
     ``peaks``: highest rate of each counter between two readings, in counts per second. ``fell``:
-    counters that something reset while the command ran. ``aside``: readings in
-    the quiet time before it and since its end, which show other traffic. ``gap_s``: longest
-    time between two readings. ``settled_s``: how long it waited for late counters. ``error``: why
-    the host was not watched.
+    counters that something reset while the command ran. ``aside``: readings in the quiet time
+    before it and since its end, which show other traffic. ``gap_s``: longest time between two
+    readings. ``settled_s``: time spent waiting for late counters. ``error``: the reason if the host
+    was not watched.
     """
 
     host: str
@@ -196,8 +196,8 @@ class HostTraffic(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Traffic(msgspec.Struct, frozen=True, kw_only=True):
-    """The traffic at the ports of all hosts. ``seconds``: duration of the command. ``idle_s``: how
-    long the background was measured before it. ``unwatched``: hosts in the command's output
+    """The traffic at the ports of all hosts. ``seconds``: duration of the command. ``idle_s``: time
+    for which the background was measured before it. ``unwatched``: hosts in the command's output
     whose ports were not read.
     """
 
@@ -227,8 +227,8 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
     direction if every row was repeated as printed, or as often as its tool does by default; null if
     the repetitions of a row are unknown, and for the upper bound of a collective whose number of
     processes is unknown. ``slowest_bytes_per_s``: the lowest rate of a host in the fastest row
-    whose time implies no other rate of a port, as for collectives. ``arithmetic``: how the numbers
-    are derived.
+    whose time implies no other rate of a port, as for collectives. ``arithmetic``: the derivation
+    of the numbers.
     """
 
     least_bytes: float
@@ -246,8 +246,8 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
 
 class TrafficVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """The verdict on a command. ``port``: the claimed port, or the port with the most traffic.
-    ``crossed_bytes``: bytes on that port in the busier direction. ``level``, ``quality``: of the
-    evidence, in the ledger's terms.
+    ``crossed_bytes``: bytes on that port in the busier direction. ``level``, ``quality``: those of
+    the evidence, in the ledger's terms.
     """
 
     proof: Proof

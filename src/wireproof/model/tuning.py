@@ -189,7 +189,7 @@ class Keep(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 class ChangeSet(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The changes requested from one host, all or nothing. ``timeout_s``: seconds until it reverts
-    automatically. ``by``: who requested it, for the journal.
+    automatically. ``by``: the user who requested it, for the journal.
     """
 
     id: str
@@ -267,8 +267,8 @@ class PlannedKeep(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ByHand(msgspec.Struct, frozen=True, kw_only=True):
-    """A change that wireproof does not make. ``how``: what a person does, as a command if there is
-    one.
+    """A change that wireproof does not make. ``how``: the step for a person, as a command if there
+    is one.
     """
 
     id: str
@@ -280,7 +280,7 @@ class ByHand(msgspec.Struct, frozen=True, kw_only=True):
 
 class HostPlan(msgspec.Struct, frozen=True, kw_only=True):
     """The planned changes on one host. ``firmware``: BIOS attributes, which are requested from its
-    BMC. ``refused``: why nothing may be changed, "" if changes are allowed.
+    BMC. ``refused``: the reason if nothing may be changed, "" if changes are allowed.
     """
 
     host: str
@@ -308,7 +308,9 @@ class TunePlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HostTuned(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome on one host. ``problem``: why it did not do what was requested, "" if it did."""
+    """The outcome on one host. ``problem``: the reason if it did not carry out the request,
+    otherwise "".
+    """
 
     host: str
     sets: list[SetAnswer] = msgspec.field(default_factory=list)
@@ -318,7 +320,7 @@ class HostTuned(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tuned(msgspec.Struct, frozen=True, kw_only=True):
-    """What the commands for change sets print. ``id``: id of the set, the same on all hosts;
+    """The output of the commands for change sets. ``id``: id of the set, the same on all hosts;
     ``until``: when it reverts automatically, local time with time zone.
     """
 
@@ -360,8 +362,8 @@ class Residue(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StandingSet(msgspec.Struct, frozen=True, kw_only=True):
-    """One change set in force on ``hosts``. ``since``: by the hosts' clocks; ``changes``: what was
-    changed, such as ``mtu/ib0: 2044 -> 65520``.
+    """One change set in force on ``hosts``. ``since``: time by the hosts' clocks; ``changes``: the
+    changed settings, such as ``mtu/ib0: 2044 -> 65520``.
     """
 
     id: str

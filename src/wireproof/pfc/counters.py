@@ -93,7 +93,7 @@ class PfcFamily(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     ``shown_when_on``: pauses of a priority are listed only if its PFC is on; those of the link only
     if its flow control is on. ``unison``: priorities of one traffic class count together.
-    ``refresh_ms``: maximum age of a value. ``source``: where the names are documented.
+    ``refresh_ms``: maximum age of a value. ``source``: the document that lists the names.
     ``unchecked``: names that were not checked in the driver's source.
     """
 

@@ -93,7 +93,7 @@ def record_live(
     reporter: Reporter,
     sinks: Sinks = NOWHERE,
 ) -> PfcRecord:
-    """Read the hosts around the load.
+    """Read the counters of the hosts before and after the load.
 
     Raises ``BadInput`` before anything is sent if no host has the named port, and
     ``CouldNotMeasure`` if no host can be read, or the load did not start.

@@ -184,10 +184,10 @@ def _links() -> dict[str, _Link]:
     """Return the links by name and alias, the built-in links before the site's."""
     links: dict[str, _Link] = {}
     names: set[str] = set()
-    ours = CatalogueFile(packaged("wireproof.physics", "links.toml"), "links.toml")
-    for text in (ours, *site_texts()):
-        for link in read_rows(text.text, text.name, "link", _Link, HEADS, partial(_new, names)):
-            stated = msgspec.structs.replace(link, source=text.source(link.source))
+    builtin = CatalogueFile(packaged("wireproof.physics", "links.toml"), "links.toml")
+    for file in (builtin, *site_texts()):
+        for link in read_rows(file.text, file.name, "link", _Link, HEADS, partial(_new, names)):
+            stated = msgspec.structs.replace(link, source=file.source(link.source))
             links |= dict.fromkeys((link.name, *link.aliases), stated)
     return links
 

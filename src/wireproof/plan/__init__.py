@@ -73,8 +73,8 @@ class Configured(msgspec.Struct, frozen=True, kw_only=True):
 class Pfc(msgspec.Struct, frozen=True, kw_only=True):
     """The output of ``wireproof plan pfc --json``; bytes are counted at the receiving port.
 
-    ``headroom_bytes``: for one priority of one port. ``xon_bytes``, ``xoff_bytes``: fill level of
-    that priority's buffer below which traffic resumes, and above which it is paused;
+    ``headroom_bytes``: headroom of one priority of one port. ``xon_bytes``, ``xoff_bytes``: fill
+    level of that priority's buffer below which traffic resumes, and above which it is paused;
     ``buffer_bytes``: XOFF plus headroom. ``total_*``: for all ports and priorities.
     ``refill_bytes``: bytes that leave the buffer before new data can arrive after XON; if less
     remains below XON, the link idles.
@@ -131,8 +131,8 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
 
     ``time_ns``: one operation of all ranks (for a sweep, all rounds); ``latency_ns``: per message,
     as HPCC defines it for rings, otherwise equal to ``time_ns``. ``spread_ns``: bounds of
-    ``time_ns``, as ``method`` explains. ``simulated``: how many of ``total`` rings or phases were
-    simulated.
+    ``time_ns``, as ``method`` explains. ``simulated``: number of the ``total`` rings or phases that
+    were simulated.
     """
 
     pattern: ScalePattern
@@ -177,7 +177,7 @@ class Validation(msgspec.Struct, frozen=True, kw_only=True):
     """The output of ``wireproof plan validate --json``.
 
     ``least``: the design with the fewest rounds that suffices; null if no number of rounds does.
-    ``check``: what ``wireproof check`` does by default, and ``enough``: whether that suffices.
+    ``check``: the default of ``wireproof check``; ``enough``: true if that suffices.
     ``false_suspects``: expected number in one sweep of healthy nodes, before suspects are measured
     again; ``confirm_s``: time per suspect.
     """

@@ -237,7 +237,7 @@ VALIDITY = (
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LosslessPorts:
-    """Ports of a switch. ``mtu``: of the no-drop class; ``other_mtu``: the largest of any class
+    """Ports of a switch. ``mtu``: MTU of the no-drop class; ``other_mtu``: the largest of any class
     (default: ``mtu``). ``cell``: bytes of a buffer cell; 0: none. ``budget``: buffer of the chip.
     ``headroom``: the configured headroom. ``response_quanta``: response time of the neighbour,
     instead of the standard's.

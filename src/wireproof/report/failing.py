@@ -148,15 +148,15 @@ def unread(results: Iterable[AuditResult]) -> list[Unread]:
     """
     groups: dict[tuple[str, str], list[AuditResult]] = defaultdict(list)
     by_entry: dict[tuple[str, str], list[AuditResult]] = defaultdict(list)
-    for one in AuditResults.of(results).where(lambda one: one.status == "unknown"):
-        by_entry[one.id, _reason(one)].append(one)
-    for (_, reason), same in by_entry.items():
-        groups[reason, fold(dict.fromkeys(one.host for one in same))] += same
-    found = [
-        Unread(tuple(dict.fromkeys(one.id for one in same)), _where(same, hosts), reason)
-        for (reason, hosts), same in groups.items()
+    for result in AuditResults.of(results).where(lambda result: result.status == "unknown"):
+        by_entry[result.id, _reason(result)].append(result)
+    for (_, reason), alike in by_entry.items():
+        groups[reason, fold(dict.fromkeys(result.host for result in alike))] += alike
+    entries = [
+        Unread(tuple(dict.fromkeys(result.id for result in alike)), _where(alike, hosts), reason)
+        for (reason, hosts), alike in groups.items()
     ]
-    return sorted(found, key=lambda one: ("host" not in one.ids, -len(one.ids)))
+    return sorted(entries, key=lambda entry: ("host" not in entry.ids, -len(entry.ids)))
 
 
 def _where(group: Sequence[AuditResult], hosts: str) -> str:

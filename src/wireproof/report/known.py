@@ -148,14 +148,15 @@ def conversion_document(found: Converted) -> Document:
     return Document(f"{found.value} in every unit", first, tuple(parts))
 
 
-def _share(found: Converted) -> str:
+def _share(converted: Converted) -> str:
     """Return the share of the link that a rate reaches; "" for a time, which has no share."""
-    share = found.link.share_of_attainable if found.link else None
-    if found.link is None or found.kind == "time" or not isinstance(share, float):
+    share = converted.link.share_of_attainable if converted.link else None
+    if converted.link is None or converted.kind == "time" or not isinstance(share, float):
         return ""
-    if abs(share - 1) < 1e-6 and found.bytes_per_s:  # the user asked for a link, not for a rate
-        return f"{found.link.kind} can carry {quantity.throughput(found.bytes_per_s)} of payload"
-    return f"{found.value} is {share:.1%} of the maximum of {found.link.kind}"
+    if abs(share - 1) < 1e-6 and converted.bytes_per_s:  # a link was asked for, not a rate
+        rate = quantity.throughput(converted.bytes_per_s)
+        return f"{converted.link.kind} can carry {rate} of payload"
+    return f"{converted.value} is {share:.1%} of the maximum of {converted.link.kind}"
 
 
 def _shares(link: LinkShares) -> Iterator[Text]:

@@ -43,7 +43,7 @@ def number(value: float | None, text: str, digits: int = 6) -> Value:
 
 
 def result_table(
-    found: Results, findings: Iterable[Finding] = (), name: str = "", *, brief: bool = False
+    results: Results, findings: Iterable[Finding] = (), name: str = "", *, brief: bool = False
 ) -> Table:
     """Return the results of one pattern, those that do not pass first; if there are very many, the
     most relevant.
@@ -51,18 +51,19 @@ def result_table(
     ``brief``: few rows, each for repeated measurements.
     """
     most = BRIEF_ROWS if brief else MOST_ROWS
-    rows = folded(found.rows) if brief and len(found.rows) > most else list(found.rows)
-    some = chosen(rows, findings, most)
-    again = any(row.times > 1 for row in some)
-    columns = _columns(found, again)
-    between = f": {' → '.join(found.rows[0].between)}" if found.pairs == 1 else ""
+    rows = folded(results.rows) if brief and len(results.rows) > most else list(results.rows)
+    shown = chosen(rows, findings, most)
+    repeated = any(row.times > 1 for row in shown)
+    columns = _columns(results, repeated)
+    between = f": {' → '.join(results.rows[0].between)}" if results.pairs == 1 else ""
     return Table(
         tuple(head for head, _ in columns),
         tuple(
-            Row(tuple(value(row) for _, value in columns), _TONES[row.pair.verdict]) for row in some
+            Row(tuple(value(row) for _, value in columns), _TONES[row.pair.verdict])
+            for row in shown
         ),
-        clean(f"{found.title}{between}", 400),
-        _note(_AGAIN if again else _LEGEND, len(rows) - len(some)),
+        clean(f"{results.title}{between}", 400),
+        _note(_AGAIN if repeated else _LEGEND, len(rows) - len(shown)),
         most,
         name,
     )
@@ -73,9 +74,9 @@ def _note(words: str, left_out: int) -> str:
     return f"{left}{words}"
 
 
-def _columns(found: Results, again: bool) -> list[_Column]:
-    timed = found.unit == "ns"
-    what = "half_round_trip_us" if found.halved else "time_per_message_us"
+def _columns(results: Results, repeated: bool) -> list[_Column]:
+    timed = results.unit == "ns"
+    what = "half_round_trip_us" if results.halved else "time_per_message_us"
     time: _Column = (Head("µs", 9 if timed else 1, name=what), _time)
     interval: _Column = (Head("±%", 8, name="half_width_share"), _interval)
     rates: list[_Column] = [
@@ -83,7 +84,7 @@ def _columns(found: Results, again: bool) -> list[_Column]:
         (Head("Gb/s", 2 if timed else 6, name="goodput_Gb_per_s"), _gigabits),
     ]
     columns: list[_Column] = [(Head("size", 10, name="message_bytes"), _size)]
-    if found.pairs > 1:
+    if results.pairs > 1:
         columns.append((Head("from → to", 9, left=True, name="from_to"), _between))
     columns += [time, interval, *rates] if timed else [*rates, interval, time]
     columns += [
@@ -93,7 +94,7 @@ def _columns(found: Results, again: bool) -> list[_Column]:
         (Head("label", 5, left=True), lambda row: clean(row.pair.label, 20)),
         (Head("verdict", 9, left=True), lambda row: row.pair.verdict),
     ]
-    return [*columns, (Head("n", 6), lambda row: str(row.times))] if again else columns
+    return [*columns, (Head("n", 6), lambda row: str(row.times))] if repeated else columns
 
 
 def _size(row: Result) -> Value:

@@ -90,7 +90,9 @@ def estimate(values: Sequence[float] | Floats, *, unstable_above: float = _UNSTA
 
 
 def _independent(x: Floats) -> Floats:
-    """Return means of neighbours, doubled until they are independent or too few would be left."""
+    """Average neighbouring values in pairs, repeatedly, until they are independent or too few would
+    remain.
+    """
     while autocorrelation(x) > _DEPENDENT and x.size >= 4 * MIN_SAMPLES:
         even = x[: x.size - x.size % 2]
         x = even.reshape(-1, 2).mean(axis=1)

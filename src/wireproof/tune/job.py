@@ -168,7 +168,7 @@ def who() -> str:
     try:
         user = getpass.getuser()
     except (KeyError, OSError):
-        user = "somebody"
+        user = "unknown"
     text = f"{user}@{socket.gethostname()}"
     return "".join(letter if "!" <= letter <= "~" else "?" for letter in text)[:200]
 

@@ -40,12 +40,12 @@ def write_change_set(wanted: ChangeSet) -> str:
     return "\n".join(_lines(wanted)) + "\n"
 
 
-def _lines(wanted: ChangeSet) -> Iterator[str]:
-    who = encode_value(wanted.by)
-    yield f"set id={encode_value(wanted.id)} by={who} timeout_s={wanted.timeout_s}"
-    for change in wanted.changes:
+def _lines(change_set: ChangeSet) -> Iterator[str]:
+    user = encode_value(change_set.by)
+    yield f"set id={encode_value(change_set.id)} by={user} timeout_s={change_set.timeout_s}"
+    for change in change_set.changes:
         yield _change(change)
-    for keep in wanted.keeps:
+    for keep in change_set.keeps:
         yield f"keep path={encode_value(keep.path)} text={encode_value(keep.text)}"
 
 

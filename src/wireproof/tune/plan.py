@@ -221,8 +221,8 @@ class _Hosts:
             facts = facts_of_source(self.source, self.known)
             if self.specification.root is None:
                 return facts
-            here = hosts_of(this_machine())[0]
-            return [dataclasses.replace(answer, host=here) for answer in facts]
+            host = hosts_of(this_machine())[0]
+            return [dataclasses.replace(answer, host=host) for answer in facts]
         return facts_of_target(self.target, self.known, self.reporter, self.environment)
 
     def read_more(

@@ -34,8 +34,8 @@ _LONGEST = 1000
 
 @dataclass(frozen=True)
 class Named:
-    """``name``: of a catalogue setting, "" for a plain file. ``value``: "" for the catalogue's
-    value.
+    """``name``: the id of a catalogue setting, "" for a plain file. ``value``: "" for the
+    catalogue's value.
     """
 
     name: str

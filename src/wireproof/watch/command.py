@@ -177,7 +177,7 @@ class Watch:
     def start(
         self, argv: Sequence[str], sinks: Sinks, *, hold_stdin: bool = False
     ) -> WatchedCommand:
-        """Start a command under the guard, which ends it with this watch at the latest."""
+        """Start a command under the guard, which ends the command no later than this watch ends."""
         started = WatchedCommand(
             argv, self.environment, self.node, sinks, self.hearing, hold_stdin=hold_stdin
         )

@@ -179,7 +179,7 @@ def report(
     """Judge the stored result of a check or measurement again by the rules of this version.
 
     Return the documents that ``wireproof report --json`` prints, one for each part. ``topology``
-    replaces the stored description of the fabric; ``page``: where to write the HTML report, None to
+    replaces the stored description of the fabric; ``page``: the path of the HTML report, None to
     write no report. Raises ``BadInput`` if the folder contains no result, or if the result is
     damaged or was written by a newer version.
     """

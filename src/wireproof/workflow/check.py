@@ -77,8 +77,8 @@ def check(
 ) -> Result:
     """Measure, prove, locate and judge; store the records as specified.
 
-    ``environment``: where to look for the allocation of this process. Raises ``BadInput`` before
-    anything is started, and ``CouldNotMeasure`` if nothing at all was measured.
+    ``environment``: variables that may describe the allocation of this process. Raises ``BadInput``
+    before anything is started, and ``CouldNotMeasure`` if nothing at all was measured.
     """
     specification = _narrowed(specification)
     with _target(specification, reporter, environment) as target:

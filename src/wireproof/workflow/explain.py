@@ -49,7 +49,7 @@ _OF_NAMES = (
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Explanation:
-    """``entry``: from its catalogue; ``paragraphs``: (heading, text) in order."""
+    """``entry``: the entry of its catalogue; ``paragraphs``: (heading, text) in order."""
 
     entry: CatalogueEntry | Rule | Setting
     title: str
@@ -107,9 +107,11 @@ def _with_value(text: str) -> list[Explanation]:
     if match is None:
         return []
     name, value = match[1], match[2]
-    found = _named(name) or _in_words(name)
-    seen = {one.title for one in found}
-    return found + [one for one in _as_variable(name, value) if found and one.title not in seen]
+    entries = _named(name) or _in_words(name)
+    titles = {entry.title for entry in entries}
+    return entries + [
+        entry for entry in _as_variable(name, value) if entries and entry.title not in titles
+    ]
 
 
 def _in_words(text: str) -> list[Explanation]:

@@ -57,10 +57,10 @@ class LayerLine(msgspec.Struct, frozen=True, kw_only=True):
 class Layer(msgspec.Struct, frozen=True, kw_only=True):
     """One layer as measured.
 
-    ``how``: what was measured. ``proof``: proof of the path; "" if a model simulates the wire.
-    ``apart``: why no claim uses the layer, "" if claims use it. ``form``: the closed form that the
-    line represents. ``waited``: share of the time that the process of the worse end waited for a
-    processor, median over the points; null: unknown.
+    ``how``: the measurement in words. ``proof``: proof of the path; "" if a model simulates the
+    wire. ``apart``: the reason if no claim uses the layer, otherwise "". ``form``: the closed form
+    that the line represents. ``waited``: share of the time that the process of the worse end waited
+    for a processor, median over the points; null: unknown.
     """
 
     name: LayerName
@@ -86,7 +86,7 @@ class MissingLayer(msgspec.Struct, frozen=True, kw_only=True):
 class LayerStep(msgspec.Struct, frozen=True, kw_only=True):
     """The step from one layer to the next higher layer that is compared, in one quantity.
 
-    ``ratio``: how many times longer the start of ``upper`` is, or how many times lower its rate (1:
+    ``ratio``: factor by which the startup time of ``upper`` is longer, or its rate lower (1:
     equal). ``difference``: ns more for ``start``, bytes/s less for rates. The intervals of all
     steps hold simultaneously. ``p``: p-value of the hypothesis that the loss is not above the
     threshold, adjusted for all steps (Holm). ``regained``: a higher layer that is as good as
@@ -107,7 +107,7 @@ class LayerStep(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Hint(msgspec.Struct, frozen=True, kw_only=True):
-    """A setting of a layer: what it does, and the command that tests whether it helps on these
+    """A setting of a layer: its effect, and the command that tests whether it helps on these
     hosts.
     """
 
@@ -137,7 +137,8 @@ class LadderPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 class Ladder(ExperimentResult, frozen=True, kw_only=True):
     """The output of ``wireproof ladder --json``. ``smallest``: smaller losses, as a share, count as
-    none. ``attainable_bytes_per_s``: what the claimed link can carry, null if no link is known.
+    none. ``attainable_bytes_per_s``: attainable goodput of the claimed link, null if no link is
+    known.
     """
 
     schema: str = "wireproof.ladder"

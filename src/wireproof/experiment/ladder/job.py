@@ -57,8 +57,8 @@ def run_ladder(
 ) -> KeptLadder:
     """Measure every layer in every round, and report the step at which time or rate is lost.
 
-    ``environment``: where to look for an allocation. Raises ``BadInput`` before anything is
-    started, and ``CouldNotMeasure`` if no layer, or a requested layer, cannot be measured.
+    ``environment``: variables that may describe an allocation. Raises ``BadInput`` before anything
+    is started, and ``CouldNotMeasure`` if no layer, or a requested layer, cannot be measured.
     """
     with result_folder(wanted.storage, "ladder", reporter) as folder, ExitStack() as stack:
         kept, stopped = _Ladder(wanted, folder, reporter, environment, stack).measure()

@@ -97,8 +97,8 @@ class LaunchedLayer:
         return MeasureSpecification.of(asked, Storage(), pattern=pattern, method=self._method)
 
     def run(self, number: int, seed: int, reporter: Reporter) -> Round:
-        """Return times by size of one round. Raises ``CouldNotMeasure`` if the time of a size is
-        missing.
+        """Return the times of one round by message size. Raises ``CouldNotMeasure`` if the time of
+        a size is missing.
         """
         folder = self._folder / f"{self.name}-{number + 1}"
         points = self._rounds.run(number, seed, folder, reporter).run.points

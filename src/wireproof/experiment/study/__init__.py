@@ -1,5 +1,5 @@
 # pure
-"""A study of a library's settings: which values take effect, and what they change on these hosts.
+"""A study of a library's settings: the values that take effect, and their effects on these hosts.
 
 Ratios are value / base of the metric as measured; shares are fractions. ``None`` means unknown,
 never zero. Compared values are texts, as in the environment.
@@ -15,7 +15,7 @@ from wireproof.model.finding import Finding, Verdict
 Seen = Literal[
     "honoured", "altered", "unsaid", "unread", "refused", "disagree", "by-effect", "default"
 ]
-"""What is known about a requested value.
+"""The knowledge about a requested value.
 
 ``honoured``: the library reports it. ``altered``: it reports another value. ``unread``: it lists
 the settings that it has read, and this setting is not in the list. ``unsaid``: it does not report
@@ -28,7 +28,7 @@ Stopped = Literal["complete", "budget", "interrupted"]
 
 
 class Readback(msgspec.Struct, frozen=True, kw_only=True):
-    """What the library of one rank reports about one setting. ``asked``: null if no value was
+    """The report of one rank's library about one setting. ``asked``: null if no value was
     requested; ``seen``: null if the library does not report it. ``agrees``: the reported value
     is the requested value. ``source``: the kind of the line.
     """
@@ -71,11 +71,11 @@ class Control(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 class Knob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One setting of the catalogue: only data, no code.
 
-    ``values``: what is tried by default; {nic}: each rail in turn, {nics}: all rails, separated by
-    commas. ``valid``: regular expression for values. ``alongside``: variables that a value needs to
-    take effect, with {rails} for a pattern for all rails. ``moves``: patterns that it can affect.
-    ``rails``: number of rails needed. ``versions``: versions of the library, as text. ``helps``:
-    for a value (or *), what it means if it helps. ``source``: reference for this entry.
+    ``values``: the values to try by default; {nic}: each rail in turn, {nics}: all rails, separated
+    by commas. ``valid``: regular expression for values. ``alongside``: variables that a value needs
+    to take effect, with {rails} for a pattern for all rails. ``moves``: patterns that it can
+    affect. ``rails``: number of rails needed. ``versions``: versions of the library, as text.
+    ``helps``: for a value (or *), what it means if it helps. ``source``: reference for this entry.
     """
 
     name: str
@@ -158,7 +158,7 @@ class StudyRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StudiedPattern(msgspec.Struct, frozen=True, kw_only=True):
-    """A pattern of the study: what it measures, and in which unit."""
+    """A pattern of the study: its quantity and unit."""
 
     name: str
     what: str
@@ -197,9 +197,10 @@ class Honoured(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Probe(msgspec.Struct, frozen=True, kw_only=True):
-    """One start with a value, to read it back. ``failed``: why it did not start, "" if it did.
-    ``listed``: names of all settings that the library reports as read; null: it gave no list.
-    ``controls``: other spellings of a refused value, each with the reason why it did not start.
+    """One start with a value, to read it back. ``failed``: the reason if it did not start,
+    otherwise "". ``listed``: names of all settings that the library reports as read; null: it
+    printed no list. ``controls``: other spellings of a refused value, each with the reason why it
+    did not start.
     """
 
     readbacks: list[Readback] = []
@@ -215,8 +216,8 @@ class _Measured(ExperimentResult, frozen=True, kw_only=True):
 
 
 class Begun(_Measured, frozen=True, kw_only=True):
-    """A study in progress, stored so that it can be resumed. ``asked``: what was requested, one
-    text per part. ``probes``: by configuration.
+    """A study in progress, stored so that it can be resumed. ``asked``: the request, one text per
+    part. ``probes``: the probes by configuration.
     """
 
     schema: str = "wireproof.study-begun"

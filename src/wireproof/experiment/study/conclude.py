@@ -212,7 +212,7 @@ def judged(
 ) -> Honoured:
     """Return what is known about one value, in one sentence.
 
-    ``effects``: of this value, on each pattern.
+    ``effects``: the effects of this value on each pattern.
     """
     seen, text = _seen(one, knob, probe, effects, library)
     return Honoured(configuration=number, seen=seen, text=text, readbacks=probe.readbacks)

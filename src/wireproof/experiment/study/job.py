@@ -63,7 +63,7 @@ __all__ = ["StudySpecification", "libraries", "library_called", "run_study"]
 class Prober:
     """Starts a library with one value at a time and reads back the value that it uses.
 
-    ``folder``: for the logs, which are temporary.
+    ``folder``: folder for the logs, which are temporary.
     """
 
     def __init__(self, launcher: Launcher, library: Library, folder: Path) -> None:
@@ -75,11 +75,11 @@ class Prober:
         """
         hosts, text, failed, _ = self._start(Configuration())
         if failed:
-            why = complaint(text, self._library)
-            more = f" ({why})" if why else ""
+            reason = complaint(text, self._library)
+            in_words = f" ({reason})" if reason else ""
             raise CouldNotMeasure(
                 f"{self._library.title} does not start even without any of the values:"
-                f" {failed}{more}"
+                f" {failed}{in_words}"
             )
         return hosts
 

@@ -1,6 +1,6 @@
 # pure
-"""What a launch did: the settings that the library reports in its output, and the rails that
-carried the payload. Pure.
+"""The observations of a launch: the settings that the library reports in its output, and the rails
+that carried the payload. Pure.
 """
 
 import re

@@ -48,9 +48,9 @@ def library_of(install: MpiInstall) -> Path | None:
     folder = install.library_folder
     if folder is None:
         return None
-    for place in _BESIDE:
-        if (found := folder / place / NAME).is_file():
-            return found
+    for below in _BESIDE:
+        if (library := folder / below / NAME).is_file():
+            return library
     return None
 
 

@@ -20,7 +20,7 @@ class Rails:
     """Variables (or MCA parameters) for rails; ``{nics}`` and ``{count}`` are filled in.
 
     ``written``: the form of a NIC's name there: as claimed (``mlx5_0:1``), its device alone, or
-    PSM2's number of its unit and port. ``source``: where this is documented.
+    PSM2's number of its unit and port. ``source``: the document that states this.
     """
 
     variables: Mapping[str, str]

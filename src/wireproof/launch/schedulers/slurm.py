@@ -124,7 +124,7 @@ def parse_jobs(text: str) -> dict[str, frozenset[str]]:
 
 
 def slurm_of(environment: Mapping[str, str], through: Sequence[str] = ()) -> Slurm | None:
-    """Return Slurm's report on its nodes; None if it does not answer. ``environment``: of the
+    """Return Slurm's report on its nodes; None if it does not answer. ``environment``: that of the
     enclosing job, if any.
     """
     ours = environment.get("SLURM_JOB_ID", "")

@@ -10,7 +10,7 @@ from wireproof.lint.fragments import Fragment, Part, WrittenLine, at, parts
 from wireproof.lint.rule import Broken
 from wireproof.lint.tables import listed, nearest, spelled
 
-# --- limits.d: how much memory a user may lock; RDMA needs it to register buffers.
+# --- limits.d: the amount of memory that a user may lock; RDMA needs it to register buffers.
 
 TYPES = ("soft", "hard", "-")
 UNLIMITED = ("unlimited", "infinity", "-1")
@@ -177,7 +177,7 @@ def repository(fragment: Fragment) -> Iterator[Broken]:
         if head:
             section = head[1]
             if section in heads and not fragment.quoted:
-                yield at("repository-section", line, 0, f"[{section}] stands twice")
+                yield at("repository-section", line, 0, f"[{section}] occurs twice")
             heads[section] = line
             names.setdefault(section, set())
         elif found and not text.startswith(("#", ";")):

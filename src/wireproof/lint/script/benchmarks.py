@@ -158,7 +158,7 @@ def _serves(command: Command) -> bool:
 
 
 def _small_mtu(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """Find a bandwidth test over Omni-Path whose queue pair keeps an MTU of InfiniBand."""
+    """Find a bandwidth test over Omni-Path whose queue pair keeps an InfiniBand MTU."""
     size = command.value("-s") or command.value("--size")
     small = size is not None and (not size.text.isdigit() or int(size.text[:9]) < _OPA_MTU)
     shown = any(text in ("-h", "--help", "-V", "--version") for text in command.texts)

@@ -40,7 +40,7 @@ class Alone:
 
     ``control``: samples between good ports. At least three of them correct the screen's level, or
     replace it if contention had slowed the path. ``sigma``: standard deviation of one sample.
-    ``spread``: of healthy ports. ``practical``: smallest slowness that is reported.
+    ``spread``: spread of healthy ports. ``practical``: smallest slowness that is reported.
     """
 
     screened: Screened

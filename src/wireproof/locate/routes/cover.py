@@ -316,7 +316,7 @@ def _stain(
     use: Flags,
     candidate: _StainedLeaf,
 ) -> Culprit | None:
-    """Convert a candidate to a stain; None if it looks like contention or like a single node."""
+    """Convert a candidate to a culprit; None if it looks like contention or like a single node."""
     own = use & (key == candidate.leaf)
     hit = own & (np.nan_to_num(values) > candidate.threshold)
     # If collisions slow as many samples as a bad up-link would, the two cannot be distinguished.

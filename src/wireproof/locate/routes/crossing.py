@@ -185,7 +185,7 @@ class Guess:
     number of the up-link of its first leaf and of the link into its last leaf; ``width``: all
     numbers are below it. ``exact``: for each leaf, whether the numbers are those of its listed
     up-links. ``load``: number of flows on the fuller of a sample's two links. ``shows_out`` and
-    ``shows_into``: whether the fuller link is the first or the last (or both): a fault on the
+    ``shows_into``: true if the fuller link is the first, or the last (perhaps both): a fault on the
     emptier link may stay hidden. ``widespread``: for each load, whether samples of several leaves
     have it.
     """

@@ -41,7 +41,7 @@ _FEW_SAMPLES = 3
 
 
 def counts(samples: Samples, criteria: LocateCriteria, reasons: Mapping[str, str]) -> Located:
-    """Return the amount of measurements, and the missing nodes."""
+    """Return the numbers of measurements, and the missing nodes."""
     ends = (samples.origin, samples.target)
     sends, receives = (np.bincount(end, minlength=len(samples.nodes)) for end in ends)
     missing = {}
@@ -68,9 +68,9 @@ def _missing(sends: int, receives: int) -> str:
     if not sends and not receives:
         return "no sample"
     if not sends and receives >= _FEW_SAMPLES:
-        return "no sample of what it sends"
+        return "no sample in its sending direction"
     if not receives and sends >= _FEW_SAMPLES:
-        return "no sample of what it receives"
+        return "no sample in its receiving direction"
     return ""
 
 

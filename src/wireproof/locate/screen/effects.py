@@ -57,7 +57,7 @@ class Ports:
 
     @classmethod
     def of(cls, samples: Samples, stratum: Ints, strata: int, kind: Ints, family: Ints) -> Ports:
-        """Build the ports of ``samples``. ``kind``: of each node."""
+        """Build the ports of ``samples``. ``kind``: kind of each node."""
         nodes = len(samples.nodes)
         directed = samples.metric == "goodput"
         count = 2 * nodes if directed else nodes
@@ -88,8 +88,8 @@ class Ports:
 class Effects:
     """By stratum: ``level`` (expected log slowness), its standard error, and ``sigma``. By port:
     ``slowness``, standard ``error`` and ``samples``. ``residual``: slowness of each sample relative
-    to its level. ``freedom``: of ``sigma``. ``noise``: sigma on the paths that reveal a port best.
-    ``spread``: spread of healthy ports.
+    to its level. ``freedom``: degrees of freedom of ``sigma``. ``noise``: sigma on the paths that
+    reveal a port best. ``spread``: spread of healthy ports.
     """
 
     level: Floats

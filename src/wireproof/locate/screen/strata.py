@@ -132,8 +132,8 @@ _QUIET = 0.02
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Kinds:
-    """``kind``: of each node, 0 is the fastest. ``count``: number of kinds, 1 if all nodes have the
-    same speed.
+    """``kind``: kind of each node, 0 is the fastest. ``count``: number of kinds, 1 if all nodes
+    have the same speed.
     """
 
     kind: Ints

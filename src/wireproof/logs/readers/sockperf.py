@@ -80,7 +80,7 @@ _FORMS = {
 
 @dataclass(slots=True)
 class SockperfRun:
-    """The output of one client. ``size``: of a message; ``said``: the facts in its lines."""
+    """The output of one client. ``size``: message size; ``said``: the facts in its lines."""
 
     command: str = ""
     size: int | None = None

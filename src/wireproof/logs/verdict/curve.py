@@ -190,12 +190,12 @@ def _printed(series: Series, point: SeriesPoint, time: float | None) -> tuple[fl
 class Case:
     """A series while it is judged.
 
-    ``places``: where its numbers lie among published ones. ``off``: the numbers exclude the claimed
-    wire. ``mixed``: the numbers need more than one path. ``held``: at least one number was checked
-    against a limit of the link. ``rate_known``: the sizes are large enough to show the rate.
-    ``bucket``: a rate limiter passes messages up to this size without delay. ``guessed``: RDMA was
-    inferred from the numbers. ``unit_wrong``: the message rate contradicts the printed bandwidth,
-    which is then not judged. ``counted``: counters have shown the bytes on the wire.
+    ``places``: the positions of its numbers among published numbers. ``off``: the numbers exclude
+    the claimed wire. ``mixed``: the numbers need more than one path. ``held``: at least one number
+    was checked against a limit of the link. ``rate_known``: the sizes are large enough to show the
+    rate. ``bucket``: a rate limiter passes messages up to this size without delay. ``guessed``:
+    RDMA was inferred from the numbers. ``unit_wrong``: the message rate contradicts the printed
+    bandwidth, which is then not judged. ``counted``: counters have shown the bytes on the wire.
     """
 
     series: Series

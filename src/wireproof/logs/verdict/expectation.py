@@ -318,7 +318,7 @@ def _of_tcp(case: Case, link: LinkClaim, row: CurveRow) -> str:
 
 
 def _of_library(case: Case, bounds: CurveBounds, row: CurveRow, reached: float) -> str:
-    """Return what excuses the shortfall of an MPI over RDMA, or ""."""
+    """Return the excuse for the shortfall of an MPI over RDMA, or ""."""
     moved, pcie_claimed = row.goodput, bool(bounds.link.pcie)
     slot = narrower_slot(bounds.link)
     if slot is not None and any(_SLOT[0] * rate <= moved <= _SLOT[1] * rate for rate in slot.rates):
@@ -349,7 +349,7 @@ def _of_library(case: Case, bounds: CurveBounds, row: CurveRow, reached: float) 
 
 
 def _of_both_ways(case: Case, reached: float) -> str:
-    """Return what excuses the shortfall of a single pair that loads both directions at once, or
+    """Return the excuse for the shortfall of a single pair that loads both directions at once, or
     ""."""
     if reached < case.constant("allow.exchange"):
         return ""

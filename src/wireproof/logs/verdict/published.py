@@ -56,7 +56,7 @@ def _rows(case: Case) -> list[CurveRow]:
 
 
 def judge_published(case: Case) -> None:
-    """Place the start and the best number among published ones.
+    """Compare the startup time and the best number with published numbers.
 
     A result faster than every published number for this kind of link is inconclusive; a result
     slower than all of them gets a warning.

@@ -59,8 +59,10 @@ def judge_shape(case: Case) -> None:
 
 
 def _cache(case: Case) -> None:
-    """Report a fall as in a cache. Together with another contradiction it fails; alone it is
-    inconclusive; with a start too slow for memory, it is only a hint."""
+    """Report a fall in goodput at large sizes, as copies through a cache show it. Together with
+    another contradiction it fails; alone it is inconclusive; with a start too slow for memory, it
+    is only a hint.
+    """
     if case.curve.fall is None:
         return
     peak, end = case.curve.fall
@@ -270,7 +272,7 @@ def doubt_rates(
     shows a wire.
 
     The evidence is a start of the same run that is no faster than the link, two host names, or a
-    full line. ``same_run``: whether two series had the same processes.
+    full line. ``same_run``: returns true if two series had the same processes.
     """
     least = (table or default_table())["rate.memory"].value
     both = list(zip(series, verdicts, strict=True))

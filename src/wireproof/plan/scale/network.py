@@ -21,7 +21,7 @@ _MOST_RANKS = 1_000_000
 
 
 class Stage(NamedTuple):
-    """Links that messages queue for. ``server``: the number of each message's link."""
+    """The queues of links. ``server``: the number of each message's link."""
 
     server: Ints
     servers: int

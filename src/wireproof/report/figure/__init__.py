@@ -55,8 +55,8 @@ class Labelled(msgspec.Struct, frozen=True):
 
 
 class Chart(msgspec.Struct, frozen=True):
-    """A chart. ``alt``: description of the content; ``note``: how to read it. ``zones``: ranges
-    from the left end in which the limits do not apply, with the reason; ``steps``: events.
+    """A chart. ``alt``: description of the content; ``note``: advice on reading it. ``zones``:
+    ranges from the left end in which the limits do not apply, with the reason; ``steps``: events.
     """
 
     id: str

@@ -49,7 +49,7 @@ _BENT = (
 class _Seen:
     """Other traffic at one port in one direction during one point, in bytes/s.
 
-    ``beside``: what the port counted during the point beyond our bytes, at most what the quiet
+    ``beside``: bytes that the port counted during the point beyond ours, at most what the quiet
     moments around the point show if it hides in the allowance for headers. ``bytes_per_s``: the
     same, or the rate of the quiet moments if the point shows almost nothing.
     """

@@ -356,6 +356,6 @@ class _Scale:
         return fills_link(self.link, self.size // self.point.partitions)
 
     def _moving_ns(self, taken_ns: float, start_ns: float | None) -> float:
-        """Return the time of one operation, without the start if it waits for its answer."""
+        """Return the time of one operation; if it waits for an answer, without the startup time."""
         spared = spared_ns(taken_ns, start_ns, self.bounds.floor) if self.waits else 0.0
         return taken_ns - spared

@@ -40,8 +40,8 @@ _TELLING = (
 class Stripe:
     """How the rails shared the bytes of one pair at one point.
 
-    ``size``: of the messages. ``due``: the rails should share them. ``worst``: the shares at the
-    end that is furthest from its due shares.
+    ``size``: message size in bytes. ``due``: the rails should share them. ``worst``: the shares at
+    the end that is furthest from its due shares.
     """
 
     route: _Route

@@ -397,23 +397,23 @@ class Repetitions:
             return False
         return self.as_usual(share) and self.claimed.below(most + 4 * START_UP_BYTES)
 
-    def whose_bytes(self, wanted: float, traffic: Traffic, series: Sequence[Series]) -> str:
+    def whose_bytes(self, implied: float, traffic: Traffic, series: Sequence[Series]) -> str:
         """Return a sentence on the possible origins of the bytes, and on the evidence that would
         settle it."""
-        rows = f"the rows account for {volume(wanted)}"
+        rows = f"the rows account for {volume(implied)}"
         if self.printed.repeated_bytes is not None and not self.ports.both_ways:
             least, most = self.printed.repeated_bytes
-            by = "printed" if self.printed.counted else "tool's usual"
+            kind = "printed" if self.printed.counted else "tool's usual"
             span = f" to {volume(most)}" if most is not None else " or more"
-            rows = f"the {by} repetitions account for {volume(least)}{span}"
+            rows = f"the {kind} repetitions account for {volume(least)}{span}"
         seconds = CHANGES * max(self.ports.refresh_s(), traffic.window_s)
-        known = ""
+        advice = ""
         if any(table.tool == "osu" for table in series) and not self.printed.counted:
-            known = (
+            advice = (
                 "start OSU's program directly, not in a script, so that wireproof sees its -i, or "
             )
         return (
             f"{volume(self.claimed.bytes)} crossed and {rows}, so the bytes may be another job's "
-            f"or a part of the command's: {known}let each size run for {seconds:.2g} s or longer "
+            f"or a part of the command's: {advice}let each size run for {seconds:.2g} s or longer "
             "(-i, -iter, -t)."
         )

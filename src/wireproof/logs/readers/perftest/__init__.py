@@ -270,7 +270,9 @@ def _closed(page: Page, index: int) -> bool:
 
 @dataclass(slots=True)
 class _PerftestTable:
-    """The content below a line of column names. ``incomplete``: why the table is incomplete."""
+    """The content below a line of column names. ``incomplete``: the reason if the table is
+    incomplete.
+    """
 
     rows: Rows
     roles: list[str] = field(default_factory=list)

@@ -76,7 +76,7 @@ def test_files_without_findings_are_not_counted_among_those_with_findings(
     script: Path, tmp_path: Path
 ) -> None:
     clean = tmp_path / "clean.sh"
-    clean.write_text("#!/bin/bash\nmpirun -hosts n1,n2 -ppn 1 -n 2 IMB-P2P PingPong\n")
+    clean.write_text(RIGHT)
     assert " in 1 of 2 files" in wireproof("lint", script, clean).stdout.splitlines()[0]
 
 

@@ -485,7 +485,7 @@ def test_a_single_pair_is_the_route_between() -> None:
     assert "errors-received" in causes(counters(net__hsn0__rx_crc_errors=900), pair)
     also = set_(located(pair), blames=[pair, blame()])
     assert [c.code for c in explain(also, RUN).blames[0].causes] == []
-    assert [c.code for c in explain(located(pair, measured=2), RUN).blames[0].causes] == []
+    assert [c.code for c in explain(set_(located(pair), measured=2), RUN).blames[0].causes] == []
 
 
 def test_several_causes_are_ranked_and_bounded() -> None:

@@ -253,7 +253,7 @@ SLOTS = tuple(
     for kind in ("net", "infiniband")
     for name in ("width", "speed")
 )
-"""What the bridge above an adapter supports, which every user may read."""
+"""The abilities of the bridge above an adapter, which every user may read."""
 
 
 def with_slots(

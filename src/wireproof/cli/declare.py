@@ -3,6 +3,7 @@ verbs, whose help shows their options in sections with examples.
 """
 
 import contextlib
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import click
 from wireproof.cli import completion
 from wireproof.cli.completion import spelt
 from wireproof.cli.console import print_result, want_form, want_json
-from wireproof.model.errors import BadInput, suggestion
+from wireproof.model.errors import BadInput, real, suggestion
 
 
 class PathName(click.Path):
@@ -47,6 +48,17 @@ class Whole(click.IntRange):
         with contextlib.suppress(click.BadParameter):
             return super().convert(value, param, ctx)
         self.fail(f"{value} is not a whole number from {self.min} to {self.max}.", param, ctx)
+
+
+_METRES = re.compile(r"(-?[0-9]{1,9}(?:\.[0-9]{1,9})?)\s*m?", re.ASCII)
+
+
+def metres(text: str) -> float:
+    """Parse ``5``, ``5m`` or ``5 m``."""
+    match = _METRES.fullmatch(text.strip())
+    if match is None:
+        raise BadInput(f"the length {text[:40]!r} is invalid: give metres, such as 5 or 5m.")
+    return real("--cable", float(match[1]), 0, 100_000, "m")
 
 
 def text(flags: str, metavar: str, about: str, **more: Any) -> click.Option:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from wireproof.cli.completion import modes
-from wireproof.cli.declare import FORM, JSON, PathName, Verb, choice, file, text
+from wireproof.cli.declare import FORM, JSON, PathName, Verb, choice, file, metres, text
 from wireproof.model.errors import BadInput
 from wireproof.options.sizes import parse_bytes, parse_size
 from wireproof.plan import Footprint, Pfc, Scale, Validation
@@ -17,7 +17,6 @@ FORMS = (JSON, FORM)
 
 
 _COUNT = re.compile(r"-?(?:[1-9][0-9]{0,2}(?:,[0-9]{3})+|[0-9]{1,40})", re.ASCII)
-_METRES = re.compile(r"(-?[0-9]{1,9}(?:\.[0-9]{1,9})?)\s*m?", re.ASCII)
 
 
 def _whole(value: str | int) -> int:
@@ -26,14 +25,6 @@ def _whole(value: str | int) -> int:
     if _COUNT.fullmatch(text.strip()) is None:
         raise BadInput(f"{text[:40]!r} is not a whole number such as 9696 or 9,696.")
     return int(text.replace(",", ""))
-
-
-def _metres(text: str) -> float:
-    """Parse ``5``, ``5m`` or ``5 m``."""
-    match = _METRES.fullmatch(text.strip())
-    if match is None:
-        raise BadInput(f"the length {text[:40]!r} is invalid: give metres, such as 5 or 5m.")
-    return float(match[1])
 
 
 def _integer(flags: str, about: str, **more: Any) -> click.Option:
@@ -130,7 +121,7 @@ PFC: list[click.Parameter] = [
     _integer("--mtu", "MTU of the lossless class.", required=True),
     click.Option(
         ["--cable", "cable_m"],
-        type=_metres,
+        type=metres,
         metavar="METRES",
         help="length of the longest cable.",
         required=True,

@@ -35,6 +35,7 @@ from wireproof.cli.declare import (
     flag,
     json_as,
     link_claim,
+    metres,
     number,
     sections,
     text,
@@ -79,7 +80,7 @@ PFC_OPTIONS: tuple[click.Parameter, ...] = (
     file("--snapshot", "store the readings in this file, to judge them again with --from."),
     click.Option(
         ["--cable", "cable_m"],
-        type=click.FloatRange(0, 100_000),
+        type=metres,
         metavar="METRES",
         help="length of the links to the switch, for the headroom if packets were dropped.",
     ),

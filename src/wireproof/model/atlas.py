@@ -112,7 +112,7 @@ class Near(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """Where one number lies among published numbers.
+    """The position of a number among published numbers.
 
     ``value`` and ``values`` (the median of each source, fastest first) are in ns if ``quantity`` is
     ``time`` and in bytes/s for one direction if it is ``goodput``. ``faster_than``: share of the

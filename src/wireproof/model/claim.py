@@ -105,7 +105,7 @@ class HostClaim(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user claims about hosts, NICs and link.
+    """The claims of the user about hosts, NICs and link.
 
     ``wire`` False: the user asked for shared memory or loopback on one machine, so nothing is
     claimed about a wire. ``played``: the counters come from a recorded or simulated system, so no

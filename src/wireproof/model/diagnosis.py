@@ -1,5 +1,5 @@
 # pure
-"""What works on this machine: the results of ``wireproof doctor``, with libfabric providers."""
+"""The abilities of this machine: the results of ``wireproof doctor``, with libfabric providers."""
 
 from typing import Literal
 

@@ -152,7 +152,7 @@ class Regression(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NodeAge(msgspec.Struct, frozen=True, kw_only=True):
-    """When a node last passed; ``measured`` and ``age_s`` are empty if it never did. ``nic``,
+    """The last time a node passed; ``measured`` and ``age_s`` are empty if it never did. ``nic``,
     ``link``: the NIC or link that the pass applies to, "" for any. Several NICs in ``nic`` were
     measured together.
     """

@@ -149,8 +149,8 @@ class Blame(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Contention(msgspec.Struct, frozen=True, kw_only=True):
-    """Slow together but fast alone: not a fault. ``loaded`` and ``alone``: in the metric's unit.
-    ``subject``: the name of ``about``, which older documents do not have.
+    """Slow together but fast alone: not a fault. ``loaded`` and ``alone``: values in the metric's
+    unit. ``subject``: the name of ``about``, which older documents do not have.
     """
 
     subject: str
@@ -167,9 +167,9 @@ class Contention(msgspec.Struct, frozen=True, kw_only=True):
 class Tier(msgspec.Struct, frozen=True, kw_only=True):
     """Pairs whose paths are of the same kind, such as ``one switch`` or ``across leaves``.
 
-    ``median``: in the metric's unit. ``oversubscription``: factor by which it is slower than the
-    best tier (1.0: not slower); this is expected and never a fault. ``spread``: relative standard
-    deviation of its samples, since flows do not share a link evenly.
+    ``median``: the median in the metric's unit. ``oversubscription``: factor by which it is slower
+    than the best tier (1.0: not slower); this is expected and never a fault. ``spread``: relative
+    standard deviation of its samples, since flows do not share a link evenly.
     """
 
     name: str

@@ -16,7 +16,7 @@ Formula = Literal["robust", "osu", "imb-mpi1", "imb-p2p", "hpcc"]
 
 
 class RankPlace(msgspec.Struct, frozen=True, kw_only=True):
-    """Where rank ``index`` is claimed to run, and the NIC that it is claimed to use."""
+    """The claimed host of rank ``index``, and the claimed NIC."""
 
     index: int
     host: str
@@ -25,7 +25,7 @@ class RankPlace(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Libfabric(msgspec.Struct, frozen=True, kw_only=True):
-    """What the ``ofi`` transport requests from libfabric; "" leaves the choice to libfabric.
+    """The requests of the ``ofi`` transport to libfabric; "" leaves the choice to libfabric.
 
     ``library``: path of the library on the nodes. ``messages``: the calls that carry payload ("":
     tagged). ``completion``: the guarantee that the completion of a send gives: the message has left

@@ -58,7 +58,7 @@ class AdapterIdentity(msgspec.Struct, frozen=True, kw_only=True):
     """The hardware behind a port; "" means unknown. Ports with an equal, non-empty identity are
     functions of one adapter.
 
-    ``system_guid`` and ``node_guid``: of the RDMA device. ``switch_id``, ``port_id``: of the
+    ``system_guid``, ``node_guid``: GUIDs of the RDMA device. ``switch_id``, ``port_id``: IDs of the
     interface (``phys_switch_id``, ``phys_port_id``). ``serial``: PCI device serial number.
     ``physical``: PCI address of the adapter that a virtual function belongs to.
     """
@@ -104,7 +104,7 @@ class Nic(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LibfabricUsed(msgspec.Struct, frozen=True, kw_only=True):
-    """What libfabric selected, with its names ("": libfabric does not report it).
+    """The selection of libfabric, with its names ("": libfabric does not report it).
 
     ``completion``: the guarantee that the completion of a send gives: ``inject``, ``transmit`` or
     ``delivery`` ("": the provider's default). ``inject_bytes``: messages up to this size are sent

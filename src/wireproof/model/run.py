@@ -40,14 +40,15 @@ MissingCode = Literal[
     "no-result",
     "cut-short",
 ]
-"""Why a planned point has no result. ``no-result``: the engine ended normally without sending it;
-``cut-short``: the recorder was killed; the other codes are endings of the run or of the point.
+"""The reason if a planned point has no result. ``no-result``: the engine ended normally without
+sending it; ``cut-short``: the recorder was killed; the other codes are endings of the run or of the
+point.
 """
 
 
 class Missing(msgspec.Struct, frozen=True):
-    """Why a planned point has no result. ``reached``: the point was in progress; otherwise it is
-    missing because of what happened to another point.
+    """The reason if a planned point has no result. ``reached``: the point was in progress;
+    otherwise it is missing because of what happened to another point.
     """
 
     code: MissingCode
@@ -59,7 +60,7 @@ class Missing(msgspec.Struct, frozen=True):
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True):
-    """How the run was started: MPI, engine, exact argv, and the environment that wireproof set."""
+    """The start of the run: MPI, engine, exact argv, and the environment that wireproof set."""
 
     wireproof: str
     mpi: str
@@ -111,7 +112,7 @@ Ended = Literal[
     "not-started",
     "bad-frame",
 ]
-"""How a run ended. ``running``: the recorder was killed before it could record an ending (the
+"""The end of a run. ``running``: the recorder was killed before it could record an ending (the
 frames that it wrote are good).
 """
 
@@ -146,8 +147,8 @@ class RunDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NodeVerdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What a result says about one node. ``passing``: number of results with this node that pass;
-    ``reason``: one sentence.
+    """The conclusions of a result about one node. ``passing``: number of results with this node
+    that pass; ``reason``: one sentence.
     """
 
     node: str

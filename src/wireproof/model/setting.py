@@ -144,8 +144,8 @@ class SettingEffect(_SettingData, frozen=True):
 
 
 class Doubt(_SettingData, frozen=True):
-    """When a bad value may still be right: ``when`` is a condition; ``why`` says, in a sentence,
-    what was seen and what to do.
+    """A case in which a bad value may still be right: ``when`` is its condition; ``why`` says, in a
+    sentence, what was seen and what to do.
     """
 
     when: str

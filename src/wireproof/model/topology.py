@@ -65,8 +65,8 @@ Share = Literal["uts", "ipc", "mount", "pid", "shm"]
 Wire = Literal["token-bucket", "store-and-forward"]
 
 KINDS: tuple[Share, ...] = ("uts", "ipc", "mount", "pid", "shm")
-"""What nodes may share on purpose. "shm" is /dev/shm. A shared network namespace is excluded: its
-nodes would have no separate NICs.
+"""The resources that nodes may share on purpose. "shm" is /dev/shm. A shared network namespace is
+excluded: its nodes would have no separate NICs.
 """
 
 

@@ -19,7 +19,7 @@ from wireproof.model.series import Reason
 Direction = Literal["tx", "rx"]
 DIRECTIONS: tuple[Direction, Direction] = ("tx", "rx")
 Carrier = Literal["kernel", "rdma", "psm", "any"]
-"""What carried the bytes: the kernel's TCP/UDP, RDMA, PSM, or ``any`` if the counter does not
+"""The carrier of the bytes: the kernel's TCP/UDP, RDMA, PSM, or ``any`` if the counter does not
 distinguish them.
 """
 Level = Literal["wire", "function", "stack"]

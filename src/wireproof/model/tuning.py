@@ -293,7 +293,7 @@ class HostPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TunePlan(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof tune plan`` writes and ``tune apply`` reads. ``made``: UTC."""
+    """The document that ``wireproof tune plan`` writes and ``tune apply`` reads. ``made``: UTC."""
 
     schema: str = "wireproof.tune-plan"
     version: int = 1
@@ -350,7 +350,7 @@ class ResidueFound(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Residue(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``wireproof tune residue`` finds; it changes nothing."""
+    """The findings of ``wireproof tune residue``, which changes nothing."""
 
     hosts: list[str] = msgspec.field(default_factory=list)
     found: list[ResidueFound] = msgspec.field(default_factory=list)

@@ -24,8 +24,8 @@ of a message (Thakur, Rabenseifner and Gropp 2005, sections 4 to 6, with p = 2).
 APPLICATIONS = ("exchange", "put", "get", "ring", "incast", "all_to_all", "allgather")
 """wireproof's patterns that can stand for the application."""
 Quantity = Literal["start", "rate", "windowed"]
-"""What a step may lose: time before the first byte (o), bytes per second with one message in flight
-(R), or with many in flight (W), as bandwidth benchmarks print it.
+"""The quantities that a step may lose: time before the first byte (o), bytes per second with one
+message in flight (R), or with many in flight (W), as bandwidth benchmarks print it.
 """
 StepAnswer = Literal["loses", "no-loss", "undecided"]
 

@@ -20,9 +20,8 @@ _LONGEST = 300
 class JobState:
     """A job: Slurm's state and reason.
 
-    Of a job in the queue also the expected start ("" if unknown) and the waiting time so far; of a
-    job as ``scontrol show job`` shows it the ``hosts`` in Slurm's order, and the ``limit`` as Slurm
-    writes it.
+    For a job in the queue, also the expected start ("" if unknown) and the waiting time so far.
+    ``hosts`` (in Slurm's order) and ``limit`` (as Slurm writes it) come from ``scontrol show job``.
     """
 
     job: str

@@ -35,7 +35,7 @@ PLACES = {
     "traffic-one-kernel": "on one kernel",
     "traffic-one-adapter": "functions of one adapter",
 }
-"""What hosts share if traffic between them needs no wire, by the reason's code."""
+"""The resource that hosts share if traffic between them needs no wire, by the reason's code."""
 Kind = Literal["claimed", "other", "loopback"]
 
 

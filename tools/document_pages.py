@@ -27,7 +27,12 @@ def documents() -> str:
 
 def _paragraph(kind: Kind) -> Iterable[str]:
     name = kind.schema.removeprefix("wireproof.")
-    example = json.loads((EXAMPLES / f"{name}.json").read_text(encoding="utf-8"))
+    place = EXAMPLES / f"{name}.json"
+    if not place.exists():
+        raise FileNotFoundError(
+            f"{place}: write it by `python -m tests.contract.json_documents FOLDER --examples`"
+        )
+    example = json.loads(place.read_text(encoding="utf-8"))
     about = " ".join((resolve_name(kind.type).__doc__ or "").split()).replace("``", "`")
     yield f"## {kind.schema}\n"
     yield f"Version {kind.version}. Printed by: {kind.command}. {about}\n"

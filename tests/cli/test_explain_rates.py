@@ -3,6 +3,8 @@
 import pytest
 from tests.cli.verb import document, wireproof
 
+from wireproof.physics import link_names
+
 
 def test_the_documents_forty_gigabit_number_is_more_than_the_link_leaves() -> None:
     done = wireproof("explain", "4986.11MB/s", "--link", "40gbe", "--mtu", "1500")
@@ -90,6 +92,11 @@ def test_a_link_is_explained_by_what_it_can_carry() -> None:
     assert "= 100.00 % of attainable" in done.stdout
     assert "WARNING" not in done.stdout
     assert wireproof("explain", "--link", "edr").stdout == done.stdout
+
+
+@pytest.mark.parametrize("name", [name for name in link_names() if "." in name])
+def test_a_link_whose_name_begins_with_a_number_is_no_rate(name: str) -> None:
+    assert f"{name} can carry " in wireproof("explain", name).stdout
 
 
 def test_the_former_name_gives_the_same_and_says_the_new_name() -> None:

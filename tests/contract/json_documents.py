@@ -243,11 +243,15 @@ _FEW = 4
 
 
 def _write(found: dict[str, Printed], folder: Path) -> None:
-    """The examples of docs/reference/json.md; then tools/pages.py puts them on the page."""
+    """Write the examples of docs/reference/json.md that are new or have other members: the values
+    differ with each call. Then tools/pages.py puts them on the page.
+    """
     place = ROOT / "docs" / "reference" / "json"
-    place.mkdir(exist_ok=True)
     for name, document in examples(found, folder).items():
-        (place / f"{name}.json").write_text(json.dumps(document, indent=1) + "\n")
+        file = place / f"{name}.json"
+        if not file.exists() or json.loads(file.read_text()).keys() != document.keys():
+            file.write_text(json.dumps(document, indent=1) + "\n")
+            print(file)
 
 
 if __name__ == "__main__":

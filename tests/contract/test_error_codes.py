@@ -38,3 +38,10 @@ def test_the_table_lists_exactly_the_codes_that_are_emitted() -> None:
 
 def test_each_code_leads_to_a_finding_of_the_catalogue() -> None:
     assert set(ENGINE.values()) <= set(CATALOGUE)
+
+
+def test_each_finding_of_the_catalogue_is_named_by_the_code() -> None:
+    """A finding that nothing reports would be explained and never shown."""
+    files = [path for end in ("py", "toml") for path in (ROOT / "src").rglob(f"*.{end}")]
+    text = "\n".join(path.read_text("utf-8") for path in files)
+    assert [code for code in CATALOGUE if f'"{code}"' not in text] == []

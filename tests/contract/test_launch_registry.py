@@ -42,12 +42,13 @@ def request(mpi: Mpi, **wishes: object) -> LaunchRequest:
 
 
 def test_every_mpi_and_every_scheduler_is_registered_once() -> None:
-    assert {one.name for one in MPI_RECORDS} == set(get_args(Family))
+    families = {one.name for one in MPI_RECORDS}
+    assert families == set(get_args(Family)), "its name in Family of launch/engines.py"
     modules = sorted((LAUNCH / "schedulers").glob("*.py"))
     registering = [one.stem for one in modules if "SCHEDULERS.register(" in one.read_text("utf-8")]
     assert [one.name for one in SCHEDULER_RECORDS] == registering, "its line in launch/known.py"
     assert {"flux", "lsf", "pbs", "slurm"} <= set(registering)
-    assert set(FAMILIES) == set(MPI_NAMES) - {""}
+    assert set(FAMILIES) == set(MPI_NAMES) - {""}, "its name in MPI_NAMES of options/table.py"
 
 
 @pytest.mark.parametrize("record", [*MPI_RECORDS, *SCHEDULER_RECORDS], ids=lambda one: one.name)

@@ -2,6 +2,8 @@
 break nothing.
 """
 
+import inspect
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,8 +13,9 @@ from tests.synthetic import World, run_of
 
 from wireproof.ledger.relations import claimed_nic
 from wireproof.ledger.traffic import speed_of
-from wireproof.locate.causes import MOST_CAUSES, explain
-from wireproof.locate.causes.properties import fact_requests, properties_of, settings_of
+from wireproof.locate import causes as causes_of
+from wireproof.locate.causes import MOST_CAUSES, explain, properties
+from wireproof.locate.causes.properties import NAMES, fact_requests, properties_of, settings_of
 from wireproof.locate.causes.rules import rules as all_causes
 from wireproof.locate.causes.rules import rules_in
 from wireproof.model.errors import BadInput
@@ -562,6 +565,8 @@ def test_the_table_is_sound() -> None:
     [
         ('when = [{ sign = "ist", name = "duplex" }]', "line 5: "),
         ('when = [{ sign = "is", name = "duplex" }]', "line 5: "),
+        ('when = [{ sign = "below", name = "rx_queues" }]', "line 5: when 1: no node has 'rx_queu"),
+        ('when = [{ sign = "less", name = "mtu", than = "mtus" }]', "did you mean mtu?"),
         ('when = [{ sign = "grows", words = ["@errata"] }]', "'errata'"),
         ("confidence = 'much'", "line 5: "),
         ("[[causes]]", "'causes'"),
@@ -575,6 +580,15 @@ def test_a_wrong_cause_is_named_with_its_file_line_and_field(wrong: str, said: s
     with pytest.raises(BadInput, match=r"^site\.toml") as error:
         rules_in(text, "site.toml")
     assert said in str(error.value)
+
+
+def test_every_property_of_a_node_can_be_named() -> None:
+    parts = (properties, causes_of)
+    text = "".join(map(inspect.getsource, parts))
+    written = set(re.findall(r'(?m)^ +"(\w+)": |\[?"(\w+_share|numa_far|other_nic)"', text))
+    found = {name for pair in written for name in pair if name}
+    assert len(found & NAMES) > 20
+    assert found - NAMES <= {"ip", "net", "ethtool", "ib"}  # folders of counters
 
 
 def test_every_cause_is_explained_in_words() -> None:

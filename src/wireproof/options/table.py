@@ -126,7 +126,7 @@ class Options(Origins):
     mpi: str = row(
         "target",
         "PATH|NAME",
-        "MPI: a path, or mpich, intel, openmpi, debian-mpich",
+        f"MPI: a path, or {', '.join(MPI_NAMES[1:])}",
         "",
         parse=plain,
         names=MPI_NAMES,

@@ -28,7 +28,7 @@ from wireproof.physics.units import (
     times,
 )
 
-_LINK = re.compile(r"(?:\d{1,2} ?x ?)?([A-Za-z0-9-]{2,40})(:[\d.]{1,8})?")
+_LINK = re.compile(r"(?:\d{1,2} ?x ?)?([A-Za-z0-9.-]{2,40})(:[\d.]{1,8})?")
 _ROUNDED = 1.0005  # a rate that a user types has few digits
 
 

@@ -21,6 +21,14 @@ from wireproof.model.record import FactFrame, Host, Nic
 from wireproof.physics import PhysicsError, pcie_goodput
 
 Properties = dict[str, float | str]
+_NAMES = """
+    library kernel governor no_turbo max_frequency bios model load driver mtu firmware adapter speed
+    duplex link_state queueing queue_goodput pcie_current_width pcie_max_width pcie_current_speed
+    pcie_max_speed pcie_goodput numa_far claimed_share other_share other_nic kernel_share busy_share
+    steal clock_read clock_apart
+"""
+NAMES = frozenset(_NAMES.split())
+"""The names of all properties of a node."""
 _Found = dict[str, float | str | None]
 
 _CPU = "/sys/devices/system/cpu"

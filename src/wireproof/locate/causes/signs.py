@@ -9,7 +9,14 @@ import statistics
 import msgspec
 
 from wireproof.locate.causes.differing import headers_cost
-from wireproof.locate.causes.properties import UNLIMITED, NodeProperties, OtherNodes, Usual
+from wireproof.locate.causes.properties import (
+    NAMES,
+    UNLIMITED,
+    NodeProperties,
+    OtherNodes,
+    Usual,
+)
+from wireproof.model.errors import suggestion
 from wireproof.model.located import Blame
 from wireproof.model.quantity import line_rate, percent, significant, throughput
 
@@ -37,6 +44,12 @@ class CauseSign(
     """Base of all signs; files select a sign by the field ``sign``. ``seen`` returns evidence
     sentences, empty if the sign does not hold or is unknown. ``means`` describes the condition.
     """
+
+    def __post_init__(self) -> None:
+        """Refuse a name that no node has, because the sign would never hold."""
+        for name in filter(None, (getattr(self, "name", ""), getattr(self, "than", ""))):
+            if name not in NAMES:
+                raise ValueError(f"no node has {name[:60]!r}; {suggestion(name, sorted(NAMES))}")
 
     def means(self) -> str:
         raise NotImplementedError

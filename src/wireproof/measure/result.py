@@ -17,7 +17,6 @@ from wireproof.audit.job_facts import with_disclosures
 from wireproof.files.hostile import replace_file
 from wireproof.instrument import Outcome
 from wireproof.locate.node import node_verdicts
-from wireproof.logs.statistics import with_statistics
 from wireproof.measure.session import Session, Storage
 from wireproof.measure.session.again import CONFIRM_BASE, METRICS, located_section, screened
 from wireproof.measure.session.again import FIRST as REPEATS_BASE
@@ -192,7 +191,11 @@ def judged_again(folder: Path, part: StoredPart, fabric: Fabric | None = None) -
         section = dataclasses.replace(
             section, judgement=settled_by_repeats(section.judgement), settled=True
         )
-    return with_statistics(section, None if part.statistics is None else tuple(part.statistics))
+    if part.statistics is None:
+        return section
+    from wireproof.logs.statistics import with_statistics
+
+    return with_statistics(section, tuple(part.statistics))
 
 
 def _record(folder: Path, name: str) -> Path:

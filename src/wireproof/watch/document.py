@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from wireproof.logs.document import statistics_section
 from wireproof.model import quantity
 from wireproof.model.finding import Verdict
 from wireproof.model.psm3 import JudgedStatistics
@@ -179,7 +178,10 @@ def watched_document(
     and the library's counters.
     """
     parts = watched_parts(traffic, judgement)
-    parts += [statistics_section(statistics)] if statistics else []
+    if statistics:
+        from wireproof.logs.document import statistics_section
+
+        parts.append(statistics_section(statistics))
     parts += [Text(note, "note") for note in notes]
     ended = f"path: {judgement.proof}; the command ended with status {exit_status}"
     answer, *more = answered(judgement.reasons, judgement.verdict, ended)

@@ -20,7 +20,7 @@ from wireproof.cli.options import settings_of
 from wireproof.cli.subcommands import root, subcommands
 from wireproof.measure.resume import STORABLE, allowed_variables
 from wireproof.model.errors import BadInput
-from wireproof.options.resolve import FILE_NAME, SETTINGS
+from wireproof.options.resolve import FILE_NAME, SETTINGS, misspelt
 from wireproof.options.row import OptionRow
 from wireproof.options.table import ROWS, Options
 from wireproof.workflow import api
@@ -172,6 +172,7 @@ def test_each_source_of_a_value_gives_the_same_options(
     assert not stored or _resumed(words) == typed
     if row.parse is None:
         assert _typed(verb, [], **{variable: given}) == Options()
+        assert [row.typed(name) in sentence for sentence in misspelt([variable])] == [True]
         return
     assert _typed(verb, [], **{variable: given}) == typed
     assert not stored or _resumed([], **{variable: given}) == typed

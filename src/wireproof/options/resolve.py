@@ -204,12 +204,18 @@ def _given(
 
 
 def misspelt(environment: Iterable[str]) -> list[str]:
-    """Return a sentence for each variable whose name is close to that of a setting."""
+    """Return a sentence for each variable that is named like a setting, or after an option that a
+    variable cannot set.
+    """
     known = [PREFIX + name.upper() for name in SETTINGS]
     sentences = []
-    for name in sorted(environment):
+    for name in sorted(name for name in environment if name.startswith(PREFIX)):
+        option = name.removeprefix(PREFIX).lower()
         near = get_close_matches(name, known, n=1, cutoff=0.9)
-        if name.startswith(PREFIX) and near and name not in known:
+        if option in ROWS.keys() - SETTINGS.keys():
+            given = ROWS[option].typed(option)
+            sentences.append(f"the variable {name} is not a setting; give the option {given}.")
+        elif near and name not in known:
             sentences.append(f"the variable {name[:60]} is not a setting; did you mean {near[0]}?")
     return sentences
 

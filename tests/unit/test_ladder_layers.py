@@ -66,6 +66,12 @@ def test_without_raw_verbs_one_sentence_says_why(
         rdma_device([], target(claimed))
 
 
+def test_the_model_has_the_world_that_is_given() -> None:
+    given = {"transport": "model", "model": "latency_ns=15000,gap_ns_per_byte=0.8"}
+    mpi, ofi = methods_of(resolve(given, {}))
+    assert (mpi.model.latency_ns, mpi.transport, ofi.transport) == (15000, "model", "ofi")
+
+
 def test_settings_of_libfabric_are_for_its_layer_and_the_fabric_for_the_mpis() -> None:
     given = {
         "provider": "tcp",

@@ -259,7 +259,7 @@ def methods_of(settings: Options) -> tuple[Method, Method]:
             f"{settings.source('transport')} selects one transport, but a ladder compares"
             " several: leave it out and use --layers."
         )
-    ofi = dataclasses.replace(settings, transport="ofi", fabric="")
+    ofi = dataclasses.replace(settings, transport="ofi", fabric="", model=None)
     mpi = dataclasses.replace(
         settings, provider="", libfabric="", messages="", completion="", exchange=""
     )

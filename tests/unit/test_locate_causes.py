@@ -583,8 +583,7 @@ def test_a_wrong_cause_is_named_with_its_file_line_and_field(wrong: str, said: s
 
 
 def test_every_property_of_a_node_can_be_named() -> None:
-    parts = (properties, causes_of)
-    text = "".join(map(inspect.getsource, parts))
+    text = inspect.getsource(properties) + inspect.getsource(causes_of)
     written = set(re.findall(r'(?m)^ +"(\w+)": |\[?"(\w+_share|numa_far|other_nic)"', text))
     found = {name for pair in written for name in pair if name}
     assert len(found & NAMES) > 20

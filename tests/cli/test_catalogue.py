@@ -138,6 +138,8 @@ def test_names_of_sysctls_and_services_are_known(tmp_path: Path) -> None:
         (SYSCTL, '"net.exnet.fast_path"', '"net.core.rmem_max"', 5),
         (SETTING, '"site-exnet"', '"cpu-governor"', 2),
         (SETTING, '"value == 1"', '"valeu == 1"', 1),
+        (SETTING, '"value == 1"', '"value =="', 9),
+        (SETTING, "good =", 'effect = { on = "latency", high = nan }\ngood =', 9),
         (SETTING, 'file = "/proc/sys/net/exnet/fast_path"', 'command = ["reboot"]', 1),
         *(
             (SETTING, "good =", f'fix = {{ value = {{ any = "1" }}, {fix} }}\ngood =', line)
@@ -268,6 +270,8 @@ def test_a_second_row_of_a_name_is_refused(tmp_path: Path, head: str) -> None:
         ("nic", 'tx = "port_tx_bytes"\nrx = "port_rx_bytes"', 'tx = " "\nrx = " "'),
         ("nic", "port_tx_packets", "{nic.name}"),
         ("knobs", '"exmpi"', '"Ex MPI"'),
+        ("knobs", '["8192", "65536"]', "[]"),
+        ("knobs", "[[knob]]", "[[knob]]\nrails = 0"),
         ("knobs", '"Ex MPI"', '"\\u001b[31m"'),
         ("knobs", "[[knob]]", "[base]\nLD_PRELOAD = 'x.so'\n[[knob]]"),
         ("knobs", "[[knob]]", "looks = [['sh']]\n[[knob]]"),

@@ -115,17 +115,26 @@ def _parsed(setting: Setting, text: CatalogueFile) -> ParsedSetting:
     _check_profiles(setting)
     for read in setting.reads:
         _check_place(setting, read)
-    applies = parse(setting.applies)
-    good = {profile: parse(setting.condition(profile) or "true") for profile in PROFILES}
-    doubt = parse(setting.doubt.when if setting.doubt else "false")
-    when = tuple(parse(read.when or "true") for read in setting.reads)
-    inferred = tuple(parse(hint.when) for hint in setting.inferred)
+    applies = _condition("applies", setting.applies)
+    good = {
+        profile: _condition("good", setting.condition(profile) or "true") for profile in PROFILES
+    }
+    doubt = _condition("doubt", setting.doubt.when if setting.doubt else "false")
+    when = tuple(_condition("reads", read.when or "true") for read in setting.reads)
+    inferred = tuple(_condition("inferred", hint.when) for hint in setting.inferred)
     values = _expressions(setting)
     parsed = (applies, doubt, *good.values(), *when, *inferred, *values.values())
     named = {name for expression in parsed for name in expression.names} - {"value"}
     return ParsedSetting(
         setting, applies, good, doubt, when, inferred, tuple(sorted(named)), values
     )
+
+
+def _condition(field: str, text: str) -> Expression:
+    try:
+        return parse(text)
+    except BadInput as error:
+        raise BadInput(f"{field!r}: {error}") from error
 
 
 def _check_site(setting: Setting) -> None:
@@ -140,6 +149,8 @@ def _check_site(setting: Setting) -> None:
         )
     if not setting.title.strip():
         raise BadInput("'title' is blank.")
+    if not 0 <= setting.effect.low <= setting.effect.high <= 1:
+        raise BadInput("'effect': give shares, 0 <= low <= high <= 1.")
 
 
 def _check_profiles(setting: Setting) -> None:

@@ -5,7 +5,7 @@ Ratios are value / base of the metric as measured; shares are fractions. ``None`
 never zero. Compared values are texts, as in the environment.
 """
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -80,12 +80,12 @@ class Knob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     name: str
     what: str
-    values: tuple[str, ...]
+    values: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     source: str
     valid: str = ".+"
     alongside: dict[str, str] = {}
     moves: tuple[str, ...] = ()
-    rails: int = 1
+    rails: Annotated[int, msgspec.Meta(ge=1)] = 1
     versions: str = ""
     helps: dict[str, str] = {}
     read: tuple[ReadRule, ...] = ()
@@ -107,7 +107,7 @@ class Library(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     id: str
     title: str
     prefixes: tuple[str, ...]
-    knob: tuple[Knob, ...]
+    knob: Annotated[tuple[Knob, ...], msgspec.Meta(min_length=1)]
     asks: dict[str, str] = {}
     says: dict[str, str] = {}
     rank: str = ""

@@ -39,8 +39,6 @@ def library_of(text: str, source: str) -> Library:
 
 
 def _check_library(library: Library) -> None:
-    if not library.knob:
-        raise ValueError("it has no [[knob]], but a study needs at least one")
     if _ID.fullmatch(library.id) is None:
         raise ValueError(f"'id' is {library.id[:40]!r}: use lower-case letters, digits, and -")
     for pattern in library.says.values():

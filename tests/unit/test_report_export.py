@@ -4,6 +4,7 @@ the command that prints.
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -296,3 +297,12 @@ def test_the_label_of_a_limit_covers_no_mark() -> None:
     x, y, width = map(float, place)
     dots = [tuple(map(float, one)) for one in re.findall('dot" d="M([^ ]*) ([^m]*)m', ink)]
     assert not [one for one in dots if x < one[0] < x + width and y < one[1] < y + 15]
+
+
+def test_the_numbers_of_an_axis_do_not_overlap() -> None:
+    ticks = tuple((1.0 + at / 40, f"t{at}") for at in range(40))
+    chart = _chart(1)
+    upright = drawn(msgspec.structs.replace(chart, y=Axis("y", True, 1.0, 2.0, ticks)), NARROW)
+    heights = [float(one) for one in re.findall('y="([^"]*)"[^>]*>t[0-9]+<', upright)]
+    assert len(heights) > 5
+    assert all(low - high >= 13 for low, high in pairwise(heights))

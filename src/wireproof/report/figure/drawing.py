@@ -29,8 +29,8 @@ LONG = Size(900, 330)
 NARROW = Size(320, 280)
 PRINTED = Size(760, 460)
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 12, 12, 44
-_LETTER = 7.0
-"""Approximate width of a letter at 13 px, in pixels."""
+_LETTER, _LINE = 7.0, 14.0
+"""Approximate width of a letter at 13 px and height of its line, in pixels."""
 _DASHES = ("", "", "7 4", "7 4", "2 3", "2 3")
 _CLIP = 6
 """Pixels around the axes in which marks and lines are still drawn."""
@@ -127,10 +127,13 @@ def _text(x: float, y: float, words: str, more: str = "") -> str:
 
 def _axes(frame: _Frame) -> Iterable[str]:
     chart = frame.chart
+    free = math.inf
     for value, word in chart.y.ticks:
         at = frame.y(value)
         yield f'<path class="grid" d="M0 {_n(at)}H{_n(frame.width)}"/>'
-        yield _text(-7, at + 4, word, ' class="tick" text-anchor="end"')
+        if at <= free:
+            yield _text(-7, at + 4, word, ' class="tick" text-anchor="end"')
+            free = at - _LINE
     for value, word in _fitting(frame, chart.x.ticks):
         at = frame.x(value)
         yield f'<path class="grid" d="M{_n(at)} 0V{_n(frame.height)}"/>'

@@ -3,13 +3,15 @@ the true effect, and how often an effect is claimed where there is none, on made
 
 ``single``: share of intervals that hold the truth (nominal 95 % in a study and a gain).
 ``together``: share of experiments in which all intervals do, over all looks (nominal 95 % in a try
-and a ladder). ``false``: share of experiments without any effect that claim one. Noise of 3 % for
-each trial and a drift of 20 % over all. Seeds 0, 1, ... for each row.
+and a ladder). ``false``: share of experiments without any effect that claim one. Each trial has
+noise of 3 %, of one of the kinds in ``NOISES``. Seeds 0, 1, ... for each row.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
+import itertools
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -24,10 +26,15 @@ from wireproof.experiment.effects import Trial, effects
 from wireproof.experiment.rails_verdict import gain_of
 from wireproof.model.claim import Criteria
 from wireproof.model.experiment import Interval, Metric
+from wireproof.stats import Floats
 
 __all__ = ["DESIGNS", "Outcome", "Row", "row", "table"]
 
-SEEDS, SIGMA, DRIFT, EFFECT = 1000, 0.03, 0.2, 1.10
+SEEDS, SIGMA, DRIFT, EFFECT, MEMORY = 1000, 0.03, 0.2, 1.10, 0.8
+SLOW = 0.05
+"""Share of the trials that are slower with outliers, on average by a factor of e."""
+NOISES = ("drift", "memory", "outliers")
+"""A drift of 20 % over all trials; an autocorrelation of 0.8; outliers."""
 Truth = Mapping[tuple[int, str], float]
 """By arm and metric; 1 of all others."""
 
@@ -47,15 +54,29 @@ class Row(NamedTuple):
     false: float
 
 
-def trials_of(design: Design, rounds: int, truth: Truth, seed: int) -> list[Trial]:
+def _noise(kind: str, rng: np.random.Generator, trials: int, numbers: int) -> Floats:
+    """Logarithms of the factors of successive trials."""
+    logs = SIGMA * rng.standard_normal((trials, numbers))
+    if kind == "drift":
+        logs += DRIFT * np.arange(trials)[:, None] / trials
+    elif kind == "outliers":
+        slow = rng.random((trials, 1)) < SLOW
+        logs += np.where(slow, rng.exponential(1.0, (trials, 1)), 0.0)
+    else:
+        for at in range(1, trials):
+            logs[at] = MEMORY * logs[at - 1] + math.sqrt(1.0 - MEMORY**2) * logs[at]
+    return logs
+
+
+def trials_of(design: Design, rounds: int, truth: Truth, seed: int, noise: str) -> list[Trial]:
     """All rounds of one experiment."""
     rng = np.random.default_rng(seed)
+    every = _noise(noise, rng, rounds * design.trials, len(design.metrics))
     found: list[Trial] = []
     for number in range(rounds):
         for block, arms in enumerate(design.order(number), start=number * design.blocks):
             for arm in arms:
-                drift = DRIFT * len(found) / (rounds * design.trials)
-                logs = drift + SIGMA * rng.standard_normal(len(design.metrics))
+                logs = every[len(found)]
                 names = [metric.name for metric in design.metrics]
                 numbers = {
                     name: truth.get((arm, name), 1.0) * math.exp(log)
@@ -85,11 +106,11 @@ def _holds(interval: Interval, truth: float) -> list[bool]:
     return [interval.low <= truth <= interval.high]
 
 
-def a_try(seed: int, effect: float) -> Outcome:
+def a_try(seed: int, effect: float, noise: str) -> Outcome:
     """Three values, 20 blocks; every look counts, although a try may end at an early one."""
     design = try_of(3, seed)
     truth = {(2, "time"): effect}
-    trials = trials_of(design, 20, truth, seed)
+    trials = trials_of(design, 20, truth, seed, noise)
     spent: list[float] = []
     looks = []
     for blocks in (number for number in range(1, 21) if is_look(number) or number == 20):
@@ -99,14 +120,14 @@ def a_try(seed: int, effect: float) -> Outcome:
     return Outcome([held for one in looks for held in one.held], sum(one.claims for one in looks))
 
 
-def a_study(seed: int, effect: float) -> Outcome:
+def a_study(seed: int, effect: float, noise: str) -> Outcome:
     """Ten values on three patterns, 14 rounds."""
     truth = {(1, "stream"): effect}
     design = study_of(seed)
-    return _outcome(design, trials_of(design, 14, truth, seed), truth)
+    return _outcome(design, trials_of(design, 14, truth, seed, noise), truth)
 
 
-def a_ladder(seed: int, effect: float) -> Outcome:
+def a_ladder(seed: int, effect: float, noise: str) -> Outcome:
     """Four layers, three quantities, 11 rounds; the third layer loses start."""
     start = Metric(name="start", unit="ns", better="lower", source="")
     rates = [Metric(name=name, unit="", better="higher", source="") for name in ("rate", "window")]
@@ -120,36 +141,38 @@ def a_ladder(seed: int, effect: float) -> Outcome:
     )
     loss = 1.0 + 10.0 * (effect - 1.0)
     truth = {(2, "start"): loss, (3, "start"): loss}
-    return _outcome(design, trials_of(design, 11, truth, seed), truth)
+    return _outcome(design, trials_of(design, 11, truth, seed, noise), truth)
 
 
-def a_gain(seed: int, effect: float) -> Outcome:
-    """Two rails alone and together, five rounds; without an effect both carry their sum, and a
-    claim is that they carry less.
+def a_gain(seed: int, effect: float, noise: str, rounds: int = 5) -> Outcome:
+    """Two rails alone and together; without an effect both carry their sum, and a claim is that
+    they carry less.
     """
     rng = np.random.default_rng(seed)
-    alone, together = 1e6, 1e6 * effect / 2.0
-    centres = np.array([alone, alone, together]).reshape(3, 1, 1)
-    launches = centres * np.exp(SIGMA * rng.standard_normal((3, 5, 1)))
-    times = (launches * np.exp(0.01 * rng.standard_normal((3, 5, 9)))).tolist()
+    logs = _noise(noise, rng, 3 * rounds, 1).reshape(rounds, 3)
+    launches = np.exp(rng.permuted(logs, axis=1).T) * np.array([[1e6], [1e6], [1e6 * effect / 2.0]])
+    times = (launches[..., None] * np.exp(0.01 * rng.standard_normal((3, rounds, 9)))).tolist()
     gain, of_sum = gain_of(1 << 20, times[:2], times[2])
-    held = [gain.low <= 2.0 / effect <= gain.high, of_sum.low <= 1.0 / effect <= of_sum.high]
-    return Outcome(held, of_sum.high < Criteria().min_efficiency)
+    held = [*_holds(gain, 2.0 / effect), *_holds(of_sum, 1.0 / effect)]
+    return Outcome(held, of_sum.most < Criteria().min_efficiency)
 
 
-DESIGNS: Mapping[str, Callable[[int, float], Outcome]] = {
+DESIGNS: Mapping[str, Callable[[int, float, str], Outcome]] = {
     "try": a_try,
     "study": a_study,
     "ladder": a_ladder,
     "gain": a_gain,
+    "gain, 2 rounds": functools.partial(a_gain, rounds=2),
+    "gain, 3 rounds": functools.partial(a_gain, rounds=3),
+    "gain, 8 rounds": functools.partial(a_gain, rounds=8),
 }
 
 
-def row(design: str, seeds: int) -> Row:
+def row(design: str, seeds: int, noise: str = NOISES[0]) -> Row:
     """Coverage with an effect, false claims without."""
     make = DESIGNS[design]
-    with_effect = [make(seed, EFFECT) for seed in range(seeds)]
-    placebo = [make(seed, 1.0) for seed in range(seeds)]
+    with_effect = [make(seed, EFFECT, noise) for seed in range(seeds)]
+    placebo = [make(seed, 1.0, noise) for seed in range(seeds)]
     every = [held for one in with_effect for held in one.held]
     return Row(
         sum(every) / len(every),
@@ -160,11 +183,10 @@ def row(design: str, seeds: int) -> Row:
 
 def table(seeds: int) -> str:
     """Markdown."""
-    lines = ["| design | single | together | false |", "|---|--:|--:|--:|"]
-    for design in DESIGNS:
-        lines.append(
-            f"| {design} | " + " | ".join(f"{100 * n:.1f} %" for n in row(design, seeds)) + " |"
-        )
+    lines = ["| design | noise | single | together | false |", "|---|---|--:|--:|--:|"]
+    for design, noise in itertools.product(DESIGNS, NOISES):
+        shares = " | ".join(f"{100 * share:.1f} %" for share in row(design, seeds, noise))
+        lines.append(f"| {design} | {noise} | {shares} |")
     return "\n".join(lines)
 
 

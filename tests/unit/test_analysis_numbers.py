@@ -12,7 +12,6 @@ from wireproof.model.record import PairResult, PointRecord
 from wireproof.stats import (
     autocorrelation,
     estimate,
-    median_draws,
     quantiles,
     two_modes,
 )
@@ -196,17 +195,3 @@ def test_no_switch_is_seen_where_there_is_none(seed: int) -> None:
 def test_too_few_or_impossible_times_give_no_fit() -> None:
     assert fit_sizes({1: 1.0, 2: 2.0}) is None
     assert fit_sizes({1: 1.0, 2: 2.0, 3: 0.0}) is None
-
-
-def test_launches_widen_the_interval_that_one_launch_hides() -> None:
-    rng = np.random.default_rng(7)
-    launches = [
-        (state + rng.normal(0, 1, 50)).tolist() for state in (130.0, 131.0, 350.0, 129.0, 348.0)
-    ]
-    draws = median_draws(launches)
-    low, high = np.percentile(draws, (2.5, 97.5))
-    assert low < 135
-    assert high > 300
-    assert (median_draws(launches) == draws).all()
-    with pytest.raises(ValueError, match="no launch"):
-        median_draws([[]])

@@ -1,5 +1,6 @@
 """The gain of rails: the interval, the verdict, and what is normal."""
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -98,8 +99,6 @@ def test_noise_is_open_and_no_failure() -> None:
 
 
 def test_an_unproven_path_never_passes() -> None:
-    import msgspec
-
     good = row(LINE, LINE, 1.97 * LINE)
     blind = msgspec.structs.replace(good.alone[0], proof="unproven")
     found = judge_gain([msgspec.structs.replace(good, alone=[blind, good.alone[1]])])
@@ -108,8 +107,6 @@ def test_an_unproven_path_never_passes() -> None:
 
 
 def test_no_rail_is_blamed_for_bytes_that_nobody_saw_on_it() -> None:
-    import msgspec
-
     slow = row(LINE, 0.3 * LINE, 0.6 * LINE)
     assert judge_gain([slow]).verdict == "fail"
     blind = msgspec.structs.replace(slow.alone[1], proof="unproven")
@@ -149,6 +146,18 @@ def test_the_text_names_every_rail_and_fits(width: int) -> None:
         assert word in text
 
 
-def test_a_span_of_one_launch_is_still_a_span() -> None:
+def test_a_single_launch_has_no_interval_and_passes_nothing() -> None:
     found = goodput_of(SIZE, [[1e7] * 8])
-    assert found == Interval(value=found.value, low=found.value, high=found.value)
+    assert found == Interval(value=found.value)
+    good = row(LINE, LINE, 1.97 * LINE)
+    once = msgspec.structs.replace(good, of_sum=Interval(value=0.99), gain=Interval(value=1.97))
+    assert judge_gain([once]).verdict == "inconclusive"
+
+
+def test_a_drift_of_the_machine_changes_no_gain() -> None:
+    """The launches of one round are slow together."""
+    slow = (1.0, 1.5, 2.0, 2.5, 3.0)
+    alone, together = ([[each * 1e7 * factor] for each in slow] for factor in (1.0, 0.5))
+    gain, of_sum = gain_of(SIZE, [alone, alone], together)
+    assert (gain.low, gain.high) == pytest.approx((2.0, 2.0))
+    assert (of_sum.low, of_sum.high) == pytest.approx((1.0, 1.0))

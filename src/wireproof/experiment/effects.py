@@ -10,13 +10,13 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import NormalDist, median
 
 import msgspec
 import numpy as np
 
-from wireproof.experiment import WARM_UP, Contrast, Design
-from wireproof.locate.significance import holm
+from wireproof.experiment import ALPHA, WARM_UP, Contrast, Design
+from wireproof.locate.significance import as_student, holm
 from wireproof.model import quantity
 from wireproof.model.experiment import (
     Answer,
@@ -27,8 +27,9 @@ from wireproof.model.experiment import (
     TriedKnob,
     ValueEffect,
 )
-from wireproof.stats import above, least_size, shift
+from wireproof.stats import Floats, above, least_size, shift
 
+_Z = NormalDist().inv_cdf(1.0 - ALPHA / 2.0)
 WORTH = 0.01
 """An effect is claimed only if its whole interval exceeds this share: less is not worth it."""
 
@@ -153,12 +154,26 @@ def _effect(
 
 
 def interval(
-    values: Sequence[float], alpha: float, back: Callable[[float], float] = float
+    values: Sequence[float] | Floats, alpha: float, back: Callable[[float], float] = float
 ) -> Interval:
     """Return centre and interval of ``values``, converted ``back`` from their scale."""
     found = shift(values, alpha)
     low, high = (None if end is None else back(end) for end in (found.low, found.high))
     return Interval(value=back(found.value), low=low, high=high)
+
+
+def over_rounds(logs: Sequence[float] | Floats) -> Interval:
+    """Return the ratio whose logarithm was measured once in each round, with its 95 % interval.
+
+    The signed-rank test needs six rounds; below, the interval is Student's t, and a single round
+    has none. Raises ValueError without a round.
+    """
+    found = interval(logs, ALPHA, math.exp)
+    if found.low is not None or len(logs) < 2:
+        return found
+    half = as_student(_Z, len(logs) - 1) * float(np.std(logs, ddof=1)) / math.sqrt(len(logs))
+    low, high = (math.exp(float(np.mean(logs)) + end) for end in (-half, half))
+    return Interval(value=found.value, low=min(low, found.value), high=max(high, found.value))
 
 
 def _answer(design: Design, metric: Metric, ratio: Interval, p: float) -> Answer:

@@ -8,12 +8,13 @@ from operator import itemgetter
 
 import numpy as np
 
+from wireproof.experiment.effects import over_rounds
 from wireproof.model import quantity
 from wireproof.model.claim import Criteria
 from wireproof.model.experiment import GainRow, Interval, RailNumber
 from wireproof.model.finding import Finding, Route, Verdict, verdict_of, worst
 from wireproof.model.quantity import goodput
-from wireproof.stats import Floats, median_draws
+from wireproof.stats import Floats
 from wireproof.verdict.issue import Issue, merge
 
 _ADDS = 1.1  # multiple of one rail's rate: a smaller gain is not worth a second rail
@@ -181,10 +182,11 @@ def _largest_waiting(rows: Sequence[GainRow]) -> GainRow | None:
     return max(waiting, key=lambda row: row.message_bytes, default=None)
 
 
-# --- Compute the gain and its interval from launches over each rail and over all rails.
+# --- Compute the gain and its interval from the rounds. The launches of one round (over each rail
+# alone and over all rails) are compared with each other, so that a drift changes no ratio.
 
 Launches = Sequence[Sequence[float]]
-"""Times of one operation (ns) by launch."""
+"""Times of one operation (ns), one launch for each round."""
 
 
 def goodput_of(size: int, launches: Launches) -> Interval:
@@ -192,30 +194,17 @@ def goodput_of(size: int, launches: Launches) -> Interval:
 
     Raises ValueError if nothing was timed.
     """
-    return _span(_rates(size, launches, 0), _centre(size, launches))
+    return over_rounds(_log_rates(size, launches))
 
 
 def gain_of(size: int, alone: Sequence[Launches], together: Launches) -> tuple[Interval, Interval]:
     """Return (all rails / the best rail alone, all rails / the sum of the single rails)."""
-    rates = [_rates(size, one, seed) for seed, one in enumerate(alone, start=1)]
-    every = _rates(size, together, 0)
-    centres = [_centre(size, one) for one in alone]
-    whole = _centre(size, together)
-    # choose the best rail once, because the largest of each draw would be biased upwards
-    best = int(np.argmax(centres))
-    gain = _span(every / rates[best], whole / centres[best])
-    return gain, _span(every / np.sum(rates, axis=0), whole / sum(centres))
+    rates = [_log_rates(size, launches) for launches in alone]
+    whole = _log_rates(size, together)
+    # choose the best rail once, because the largest of each round would be biased upwards
+    best = rates[int(np.argmax([np.median(rate) for rate in rates]))]
+    return over_rounds(whole - best), over_rounds(whole - np.log(np.sum(np.exp(rates), axis=0)))
 
 
-def _rates(size: int, launches: Launches, seed: int) -> Floats:
-    return np.asarray(size / (median_draws(launches, seed=seed) * 1e-9), dtype=np.float64)
-
-
-def _centre(size: int, launches: Launches) -> float:
-    medians = [float(np.median(np.asarray(one))) for one in launches if len(one)]
-    return size / (float(np.median(medians)) * 1e-9)
-
-
-def _span(draws: Floats, value: float) -> Interval:
-    low, high = (float(one) for one in np.percentile(draws, (2.5, 97.5)))
-    return Interval(value=value, low=min(low, value), high=max(high, value))
+def _log_rates(size: int, launches: Launches) -> Floats:
+    return np.log([size / (float(np.median(times)) * 1e-9) for times in launches])

@@ -135,40 +135,6 @@ def _middle_spread(x: Floats) -> float:
     return float(high - low)
 
 
-# --- Launches are a factor, not more samples: a run may stay in one state of the machine. Two-level
-# bootstrap (Kalibera and Jones, ISMM'13): launches are drawn with replacement, then samples inside
-# each.
-
-_DRAWS = 2000
-
-
-def _groups(launches: Sequence[Sequence[float]]) -> list[Floats]:
-    groups = [np.asarray(group, dtype=np.float64) for group in launches if len(group)]
-    if not groups:
-        raise ValueError("no launch has samples")
-    return groups
-
-
-def _drawn(groups: list[Floats], rng: np.random.Generator) -> Floats:
-    """Return the median of the resampled launches' medians for each draw."""
-    chosen = rng.integers(0, len(groups), (_DRAWS, len(groups)))
-    medians = np.empty_like(chosen, dtype=np.float64)
-    for index, group in enumerate(groups):
-        places = np.nonzero(chosen == index)
-        if places[0].size:
-            samples = rng.integers(0, group.size, (places[0].size, group.size))
-            medians[places] = np.median(group[samples], axis=1)
-    return np.asarray(np.median(medians, axis=1), dtype=np.float64)
-
-
-def median_draws(launches: Sequence[Sequence[float]], *, seed: int = 0) -> Floats:
-    """Return medians that other launches might have had, one for each draw of the bootstrap. A
-    value computed from several of these medians gets its interval from the draws. Raises ValueError
-    without samples.
-    """
-    return _drawn(_groups(launches), np.random.default_rng(seed))
-
-
 # --- Hodges-Lehmann estimate with the exact interval of Wilcoxon's signed-rank test: for
 # differences that are each symmetric about the same number, whatever their spread. Hollander and
 # Wolfe, Nonparametric Statistical Methods, sections 3.2 and 3.3; Hodges and Lehmann, Annals of

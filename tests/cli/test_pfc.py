@@ -1,5 +1,9 @@
 """`wireproof pfc` on stored readings and with bad input."""
 
+import json
+import signal
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -181,3 +185,20 @@ def test_one_print_of_ethtool_says_what_it_shows(tmp_path: Path) -> None:
     said = one_sentence(done)
     assert "tx_priority_0_xoff.nic 244,655,362" in said
     assert "before/HOST.txt" in said
+
+
+@pytest.mark.engine
+def test_ctrl_c_during_a_command_is_its_status() -> None:
+    """The readings so far are judged, as by `prove`."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "wireproof", "pfc", "--json", "--", "sh", "-c", "echo up; sleep 99"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while "up" not in process.stderr.readline():
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert json.loads(out)["load"]["exit_status"] == 130

@@ -5,11 +5,14 @@ all.
 from __future__ import annotations
 
 import json
+import os
+import time
 
 import pytest
 
 from wireproof.instrument.watch import Follower, watch_argv
-from wireproof.launch.engines import find_engine
+from wireproof.instrument.watch_command import Hearing, WatchedCommand
+from wireproof.launch.engines import find_engine, find_program
 from wireproof.ledger.catalogue import families
 
 HELLO = b'{"frame":"watch","schema":1,"hostname":"n1","interval_ms":100,"nics":[{"name":"eth0"}]}\n'
@@ -181,3 +184,24 @@ def test_each_counter_of_bytes_has_a_peak() -> None:
     ]
     follower.feed(HELLO + b"".join(json.dumps(frame).encode() + b"\n" for frame in frames))
     assert follower.peaks == dict.fromkeys(every, pytest.approx(10_000))
+
+
+@pytest.mark.engine
+def test_the_duration_of_a_command_is_its_own() -> None:
+    """Two in five commands were noticed a quarter of a second after their end, if the end of their
+    output was read just before the process had ended.
+    """
+    hearing, node = Hearing(), find_program("wireproof-node")
+    reading, writing = os.pipe()  # as the pipe of a reader of ports, which stays open
+    hearing.add(reading, lambda _: True)
+    seconds = []
+    for _ in range(24):
+        begun = time.monotonic()
+        command = WatchedCommand(["true"], dict(os.environ), node, (None, None), hearing)
+        assert hearing.listen(20.0, command.ended)
+        seconds.append(time.monotonic() - begun)
+        command.close()
+    hearing.close()
+    os.close(reading)
+    os.close(writing)
+    assert sum(each > 0.24 for each in seconds) <= 4

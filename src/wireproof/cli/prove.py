@@ -51,7 +51,6 @@ from wireproof.files.streams import descriptor
 from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
-    from wireproof.pfc import PfcReport
     from wireproof.watch.prove import ProofOptions, ProofSpecification, ProvedCommand
     from wireproof.watch.specification import BenchmarkSpecification
 
@@ -99,24 +98,26 @@ PFC_OPTIONS: tuple[click.Parameter, ...] = (
     first="priority duration senders no_load source snapshot cable_m as_json form",
     context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False},
 )
-def pfc(**options: Any) -> PfcReport:
+def pfc(**options: Any) -> int:
     """Is priority flow control lossless, and which host pauses its switch?
 
     Reads the counters of the hosts before and after a load (wireproof's incast, COMMAND, or the
     existing traffic) and checks four conditions: no drops, Xoff and Xon increase, only in this
     priority, link-level flow control off. No setting is changed. Exit status: 0 all four are proven
-    under load, 1 a condition fails, 3 not proven.
+    under load, 1 a condition fails, 3 not proven, 130 Ctrl-C during COMMAND.
     """
     from wireproof.pfc.job import pfc_report
 
     errors = descriptor(sys.stderr)
-    return pfc_report(
+    report = pfc_report(
         lone_target(options),
         current_context().environment,
         Console(),
         (errors, errors),
         **{name: options[name] for name in _FIELDS},
     )
+    interrupted = report.load.exit_status == INTERRUPTED and not options["source"]
+    return print_result(report, status=INTERRUPTED if interrupted else None)
 
 
 _FIELDS = ("priority", "duration", "source", "snapshot", "cable_m", "argv", "no_load", "senders")

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 from wireproof.instrument.watch import Watcher
 from wireproof.launch.engines import start_guarded
@@ -20,6 +21,7 @@ MOST_OUTPUT = 32 << 20
 """Limit in bytes of the stored output, which is searched for numbers; all output is passed on."""
 CHUNK = 1 << 16
 _KEPT_OF_ERRORS = 4096
+_ENDING_S = 0.2
 END_SECONDS = 12.0
 """The guard allows 2 s for SIGTERM and 5 s for SIGKILL."""
 
@@ -64,17 +66,22 @@ class Hearing:
         self._selector.close()
 
 
+Stdin = Literal["shared", "empty", "held"]
+"""The standard input of a command: ours (empty if it is a terminal, which a command in another
+session cannot read); empty, for a command that is repeated; or open and empty until the command is
+ended, as required by a guard behind ssh.
+"""
+
+
 @contextlib.contextmanager
-def _stdin(held: int | None) -> Iterator[int]:
-    """Return ``held``, or else our standard input, unless it is a terminal, which a command in
-    another session cannot read.
-    """
+def _stdin(held: int | None, *, shared: bool) -> Iterator[int]:
+    """Return ``held``, or else our standard input if it is ``shared`` and no terminal."""
     if held is not None:
         yield held
         os.close(held)
         return
     try:
-        usable = not os.isatty(sys.stdin.fileno())
+        usable = shared and not os.isatty(sys.stdin.fileno())
     except (OSError, ValueError, AttributeError):
         usable = False
     if usable:
@@ -91,8 +98,7 @@ class WatchedCommand:
     """A command ``argv`` under the guard. ``sinks``: descriptors to which its output and errors are
     passed on; None: not passed on.
 
-    ``hold_stdin``: its standard input stays open and empty until it is ended, as required by a
-    guard behind ssh. Raise ``CouldNotMeasure`` if the guard cannot be started; if the command
+    Raise ``CouldNotMeasure`` if the guard cannot be started; if the command
     cannot be started, its exit status is 126 or 127.
     """
 
@@ -104,7 +110,7 @@ class WatchedCommand:
         sinks: tuple[int | None, int | None],
         hearing: Hearing,
         *,
-        hold_stdin: bool = False,
+        stdin: Stdin = "shared",
     ) -> None:
         self.output = bytearray()
         self.dropped = 0
@@ -113,11 +119,11 @@ class WatchedCommand:
         reading, self._control = os.pipe()
         held: int | None = None
         self._stdin: int | None = None
-        if hold_stdin:
+        if stdin == "held":
             held, self._stdin = os.pipe()
         try:
-            with _stdin(held) as stdin:
-                self._process = start_guarded(node, reading, argv, environment, stdin)
+            with _stdin(held, shared=stdin == "shared") as source:
+                self._process = start_guarded(node, reading, argv, environment, source)
         except OSError as error:
             self._let_go()
             raise CouldNotMeasure(f"{argv[0]} cannot be started: {error.strerror}.") from error
@@ -165,8 +171,15 @@ class WatchedCommand:
     def ended(self) -> bool:
         """True if its process has ended and its output was read to the end (daemons may hold the
         pipe: the guard ends them).
+
+        After the end of its output, wait for the process, which usually ends at once: otherwise its
+        duration would be a multiple of the time between two looks.
         """
-        return self._process.poll() is not None and self._open == 0
+        if self._open:
+            return False
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_ENDING_S)
+        return self.gone
 
     @property
     def gone(self) -> bool:

@@ -236,7 +236,7 @@ def proof_of(prepared: PreparedSteps) -> ProofSpecification:
         target=target,
         companions=servers,
         name=prepared.recipe.program,
-        hold_stdin=bool(main.host),
+        stdin="held" if main.host else "shared",
         psm_statistics=prepared.wanted.psm_statistics,
     )
 

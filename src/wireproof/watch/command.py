@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from wireproof.instrument.watch import Watcher, watch_argv
-from wireproof.instrument.watch_command import Hearing, WatchedCommand
+from wireproof.instrument.watch_command import Hearing, Stdin, WatchedCommand
 from wireproof.launch.engines import find_engine, find_program
 from wireproof.ledger.catalogue import patience
 from wireproof.ledger.traffic import goes_on, host_traffic
@@ -175,11 +175,11 @@ class Watch:
         return [watcher.follower.watched() for watcher in self._watchers]
 
     def start(
-        self, argv: Sequence[str], sinks: Sinks, *, hold_stdin: bool = False
+        self, argv: Sequence[str], sinks: Sinks, *, stdin: Stdin = "shared"
     ) -> WatchedCommand:
         """Start a command under the guard, which ends the command no later than this watch ends."""
         started = WatchedCommand(
-            argv, self.environment, self.node, sinks, self.hearing, hold_stdin=hold_stdin
+            argv, self.environment, self.node, sinks, self.hearing, stdin=stdin
         )
         self._commands.append(started)
         return started

@@ -113,7 +113,7 @@ def start_servers(
 def _start(watch: Watch, server: Companion, sinks: Sinks) -> _Started:
     mark = f"WIREPROOF_SERVER={secrets.token_hex(16)}"
     argv = guarded(watch.target, server.host, server.argv, mark)
-    return _Started(server, mark, watch.start(argv, (None, sinks[1]), hold_stdin=True))
+    return _Started(server, mark, watch.start(argv, (None, sinks[1]), stdin="held"))
 
 
 def _check_that_it_runs(watch: Watch, command: WatchedCommand, server: Companion) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 import msgspec
 
 from wireproof.files.hostile import open_regular
-from wireproof.instrument.watch_command import WatchedCommand
+from wireproof.instrument.watch_command import Stdin, WatchedCommand
 from wireproof.ledger.traffic import not_watched
 from wireproof.logs.readers import read
 from wireproof.logs.readers.osu import with_request
@@ -58,8 +58,8 @@ class ProofSpecification:
     """``argv`` runs on ``target`` (in a lab inside its first node).
 
     ``name``: the ``source`` of the series in its output; ``results``: files to which it writes
-    numbers; ``hold_stdin``: for a ``guarded`` command; ``longest_s``: time after which it is
-    stopped. ``psm_statistics``: use PSM3's counters as a second witness.
+    numbers; ``longest_s``: time after which it is stopped. ``psm_statistics``: use PSM3's counters
+    as a second witness.
     """
 
     argv: tuple[str, ...]
@@ -68,7 +68,7 @@ class ProofSpecification:
     interval_s: float = 0.1
     name: str = ""
     results: tuple[Path, ...] = ()
-    hold_stdin: bool = False
+    stdin: Stdin = "shared"
     longest_s: float = math.inf
     psm_statistics: bool = False
 
@@ -175,7 +175,7 @@ def run_command(
     """
     begun = time.monotonic()
     argv = on_target(wanted.argv, wanted.target)
-    command = watch.start(argv, sinks, hold_stdin=wanted.hold_stdin)
+    command = watch.start(argv, sinks, stdin=wanted.stdin)
     try:
         while not watch.hearing.listen(min(3600.0, wanted.longest_s), command.ended):
             if time.monotonic() - begun >= wanted.longest_s:

@@ -1,7 +1,7 @@
 """wireproof proves what an HPC interconnect does.
 
-``audit``, ``check``, ``compare``, ``measure``, ``prove``, ``judge``, ``lint``, ``locate``,
-``report``, ``plan_footprint``, ``plan_pfc``, ``plan_scale`` and ``plan_validate`` correspond to the
+``audit``, ``check``, ``compare``, ``measure``, ``prove``, ``judge``, ``ladder``, ``lint``,
+``locate``, ``report``, ``study``, ``plan_footprint``, ``tune_try`` and others correspond to the
 subcommands with these names, and return the document that ``--json`` prints. They are imported on
 first use, so that ``import wireproof`` is fast. See docs/python.md.
 """
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         tune_revert,
         tune_status,
     )
+    from wireproof.workflow.experiments import ladder, measure_gain, study, tune_try
 
     __version__: str
 
@@ -46,20 +47,24 @@ __all__ = [
     "check",
     "compare",
     "judge",
+    "ladder",
     "lint",
     "locate",
     "measure",
+    "measure_gain",
     "plan_footprint",
     "plan_pfc",
     "plan_scale",
     "plan_validate",
     "prove",
     "report",
+    "study",
     "tune_apply",
     "tune_confirm",
     "tune_plan",
     "tune_revert",
     "tune_status",
+    "tune_try",
 ]
 
 _HOMES = {
@@ -72,20 +77,24 @@ _HOMES = {
     "check": "workflow.api",
     "compare": "workflow.api",
     "judge": "logs.job",
+    "ladder": "workflow.experiments",
     "lint": "lint.job",
     "locate": "workflow.api",
     "measure": "workflow.api",
+    "measure_gain": "workflow.experiments",
     "plan_footprint": "plan.job",
     "plan_pfc": "plan.job",
     "plan_scale": "plan.job",
     "plan_validate": "plan.job",
     "prove": "watch.prove",
     "report": "workflow.api",
+    "study": "workflow.experiments",
     "tune_apply": "workflow.api",
     "tune_confirm": "workflow.api",
     "tune_plan": "workflow.api",
     "tune_revert": "workflow.api",
     "tune_status": "workflow.api",
+    "tune_try": "workflow.experiments",
 }
 """The modules that define the public names."""
 

@@ -1,5 +1,6 @@
 """Settings are changed from Python as from the command line."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -36,3 +37,34 @@ def test_a_misspelt_option_and_a_wrong_name_are_said(tmp_path: Path) -> None:
         wireproof.tune_plan("swapiness", root=tmp_path)
     with pytest.raises(wireproof.BadInput, match="not the ID of a change set"):
         wireproof.tune_confirm("../x", root=tmp_path)
+
+
+def test_experiments_are_functions() -> None:
+    tried = wireproof.tune_try("X=1,2", ["true"], budget_s=2.0, seed=7)
+    assert (tried.seed, tried.knob.values, tried.kept) == (7, ("1", "2"), None)
+    world = "latency_ns=15000,gap_ns_per_byte=0.8,noise=0.01"
+    steps = wireproof.ladder(
+        layers=["tcp", "mpi"],
+        model_steps=["mpi:latency_ns=11000"],
+        transport="model",
+        model=world,
+        sizes=[8, 64, 512, 65536, 262144, 1 << 20],
+        seed=1,
+    )
+    assert [finding.code for finding in steps.findings] == ["layer-latency"]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: wireproof.tune_try("UCX_TLS=a,b", pattern="ring"), "--pattern 'ring'"),
+        (lambda: wireproof.study("psm4", hosts="a,b"), "psm4"),
+        (lambda: wireproof.ladder(hosts="a,b", layers=["tcp"]), "give two or more"),
+        (lambda: wireproof.measure_gain(transport="model"), "--gain needs hosts with rails"),
+    ],
+)
+def test_an_experiment_that_cannot_be_made_is_an_exception(
+    call: Callable[[], object], words: str
+) -> None:
+    with pytest.raises(wireproof.BadInput, match=words):
+        call()

@@ -2,10 +2,17 @@
 is one sentence.
 """
 
+import shutil
 from pathlib import Path
 
 import pytest
 from tests.cli.verb import document, wireproof
+
+from wireproof.experiment.ladder.commanded import Asked, CommandedLayer
+from wireproof.experiment.ladder.steps import Round
+from wireproof.report.reporter import LoggingReporter
+from wireproof.target import Target
+from wireproof.watch.prove import ProofSpecification
 
 pytestmark = pytest.mark.engine
 
@@ -37,3 +44,32 @@ def test_nothing_lost_ends_well_and_is_said(tmp_path: Path) -> None:
     assert "round 1 of" in done.stderr
     assert max(map(len, done.stdout.splitlines())) <= 80
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_ladder_that_was_interrupted_measures_only_what_is_missing(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    call = ("ladder", *WORLD, "--layers", "tcp,mpi", "--sizes", "8,64KiB,1MiB", "--rounds", 2)
+    assert wireproof(*call, "--json", "--out", out).returncode in (0, 3)
+    first = document(wireproof(*call, "--json", "--out", out, "--resume"))
+    kept = (out / "tcp-1" / "frames.jsonl").stat().st_mtime_ns
+    shutil.rmtree(out / "mpi-2")
+    (out / "ladder.json").unlink()
+    again = document(wireproof(*call, "--json", "--out", out, "--resume"))
+    assert again["seed"] == first["seed"]
+    assert [layer["rounds"] for layer in again["layers"]] == [2, 2]
+    assert (out / "tcp-1" / "frames.jsonl").stat().st_mtime_ns == kept
+    assert (out / "mpi-2" / "run.json").is_file()
+    more = wireproof(
+        "ladder", *WORLD, "--layers", "tcp,mpi", "--rounds", 3, "--out", out, "--resume"
+    )
+    assert more.returncode == 2
+    assert "started with" in more.stderr
+
+
+def test_rounds_of_a_command_are_not_run_again() -> None:
+    proof = ProofSpecification(argv=("no-such-program",), target=Target(hosts=(), start_on=()))
+    layer = CommandedLayer("application", "app", [Asked(proof=proof)], None, {})
+    measured = Round({8: 100.0})
+    layer.rounds = {0: (measured, "on-wire")}
+    assert layer.run(0, 1, LoggingReporter()) is measured
+    assert layer.proof() == "on-wire"

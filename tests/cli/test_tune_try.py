@@ -2,6 +2,7 @@
 transport.
 """
 
+import json
 import os
 import signal
 import socket
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.verb import document, one_sentence, wireproof
+from tests.processes import ran
 
 pytestmark = pytest.mark.engine
 
@@ -124,6 +126,57 @@ def test_runs_of_a_pattern_of_our_own(tmp_path: Path) -> None:
     assert found["stopping"]["reason"] == "too-slow"
     assert found["metric"]["unit"] == "bytes_per_s"
     assert "p99_ns" in found["runs"][0]["guards"]
+
+
+def test_every_run_of_a_command_has_an_empty_input() -> None:
+    """The first run would read all of ours, and the others nothing."""
+    counts = "import sys; print(1 + len(sys.stdin.read()))"
+    given = ("--metric", "([0-9]+)", "--better", "lower", "--budget-s", "1", "--json", "--")
+    call = ("tune", "try", "X=1,2", *given, sys.executable, "-S", "-c", counts)
+    done = ran(
+        [sys.executable, "-m", "wireproof", *call],
+        input="ten bytes\n",
+        timeout=120,
+    )
+    assert {run["metric"] for run in json.loads(done.stdout)["runs"]} == {1.0}
+
+
+def test_a_dry_run_starts_nothing(app: tuple[str, ...], tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    done = wireproof("tune", "try", "X=1,2", "--dry-run", "--json", "--", "touch", there)
+    assert [arm["title"] for arm in document(done)["arms"]] == ["X=1", "X=2"]
+    assert document(done)["arms"][1]["commands"] == [f"X=2 touch {there}"]
+    done = wireproof("tune", "try", "UCX_TLS=a,b", *MODEL, "--dry-run")
+    assert "UCX_TLS=b" in done.stdout
+    assert not there.exists()
+
+
+def test_a_trial_that_was_killed_goes_on(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    call = ("tune", "try", "X=1,2", "--budget-s", 12, "--out", out, "--json")
+    command = ("--", "sleep", "0.2")
+    first = subprocess.Popen(
+        [sys.executable, "-m", "wireproof", *map(str, call), *command],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    while not (out / "begun.json").exists():
+        time.sleep(0.1)
+    first.kill()
+    first.wait()
+    begun = json.loads((out / "begun.json").read_text())
+    found = document(wireproof(*call, "--resume", *command))
+    assert found["seed"] == begun["seed"]
+    assert [run for run in found["runs"] if run["block"] == 0] == [
+        run for run in begun["runs"] if run["block"] == 0
+    ]
+    assert found["seconds"] > begun["seconds"]
+    again = document(wireproof(*call, "--resume", *command))
+    assert [run["block"] for run in again["runs"]].count(0) == 4
+    assert len(again["stopping"]["looks"]) == len(found["stopping"]["looks"])
+    other = wireproof("tune", "try", "X=1,3", "--out", out, "--resume", *command)
+    assert other.returncode == 2
+    assert "started with the values 'X=1 X=2'" in one_sentence(other)
 
 
 SERVER = """

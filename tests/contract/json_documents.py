@@ -98,7 +98,7 @@ CASES: tuple[Case, ...] = (
         " --json",
         "ladder",
     ),
-    Case("ladder", "--transport model --layers tcp,mpi --dry-run --json", "ladder-plan"),
+    Case("ladder", "--transport model --layers tcp,mpi --dry-run --json", "experiment-plan"),
     Case("lint", "job.sbatch gone.sbatch --json", "lint"),
     Case("lint", "--rules --json", "lint-rules"),
     Case("locate", "--world world.toml --rounds 4 --json", "location"),

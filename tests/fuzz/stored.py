@@ -123,11 +123,12 @@ def _documents() -> dict[str, tuple[type, str, Reader]]:
     """Each document: its type, the name of its file, and what reads it from a folder."""
     from wireproof.archive.gate import _answer
     from wireproof.bmc import _read as read_set
+    from wireproof.experiment.kept import Keeper
     from wireproof.experiment.study import Begun
-    from wireproof.experiment.study.job import Keeper
     from wireproof.instrument.watch import Follower
     from wireproof.measure.resume import Invocation, recall
     from wireproof.model.dossier import Dossier
+    from wireproof.model.experiment import BegunTrial
     from wireproof.model.history import Entry
     from wireproof.model.run import RunDocument, StoredResult
     from wireproof.model.traffic import Reading, WatchStart
@@ -161,7 +162,12 @@ def _documents() -> dict[str, tuple[type, str, Reader]]:
         "run": (RunDocument, "run.json", load_document),
         "dossier": (Dossier, "dossier.json", read_dossier),
         "asked": (Invocation, "asked.json", recall),
-        "study": (Begun, "begun.json", lambda folder: Keeper(folder).begun({})),
+        "study": (Begun, "begun.json", lambda folder: Keeper(folder, Begun).begun({})),
+        "trial": (
+            BegunTrial,
+            "begun.json",
+            lambda folder: Keeper(folder, BegunTrial).begun({}),
+        ),
         "pfc": (PfcRecord, "record", lambda folder: read_snapshot(folder / "record")),
         "plan": (TunePlan, "plan", lambda folder: load_plan(folder / "plan")),
         "firmware": (FirmwareSet, "set.json", lambda folder: read_set(folder / "set.json")),

@@ -1,6 +1,7 @@
 """Rails for real: two NICs in each node, and what each MPI does with them."""
 
 import dataclasses
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from wireproof.measure.points import numbered, sweep
 from wireproof.measure.session import Method, Session, Storage
 from wireproof.measure.session.run import run_session
 from wireproof.measure.specification import MeasureSpecification
-from wireproof.model.errors import CouldNotMeasure
+from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.experiment import GainRow, RailGain
 from wireproof.model.finding import Judgement
 from wireproof.model.plan import Policy
@@ -159,3 +160,30 @@ def test_psm3_alternates_messages_so_that_a_ping_pong_gains_nothing(
     assert stream.gain.value > 1.3 * pingpong.gain.value
     assert pingpong.gain.high < 1.5
     assert not pingpong.expected
+
+
+def test_a_gain_that_was_interrupted_measures_only_what_is_missing(
+    build: Build, tmp_path: Path
+) -> None:
+    lab = build(2, FIRST, SECOND)
+    wanted = MeasureSpecification(
+        pattern="stream",
+        hosts=lab.nodes[:2],
+        nic=BOTH,
+        lab=lab.name,
+        method=Method(budget_s=0.1, mpi="mpich"),
+        storage=Storage(folder=tmp_path / "out"),
+        sizes=(SIZE,),
+    )
+    first, folder = measure_gain(wanted, LoggingReporter(), {}, rounds=2)
+    assert folder is not None
+    kept = (folder / "rail1-1" / "frames.jsonl").stat().st_mtime_ns
+    shutil.rmtree(folder / "together-2")
+    (folder / "rails.json").unlink()
+    again = dataclasses.replace(wanted, storage=Storage(folder=folder, resume=True))
+    found, _ = measure_gain(again, LoggingReporter(), {}, rounds=2)
+    assert (found.seed, found.rounds) == (first.seed, 2)
+    assert (folder / "rail1-1" / "frames.jsonl").stat().st_mtime_ns == kept
+    assert found.rows[0].alone == first.rows[0].alone
+    with pytest.raises(BadInput, match="was started with the rounds '2'"):
+        measure_gain(again, LoggingReporter(), {}, rounds=3)

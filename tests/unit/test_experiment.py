@@ -112,6 +112,23 @@ def test_all_rounds_are_carried_out_kept_and_said() -> None:
         arms = tuple(place.arm for place in found.trials if place.round_ == number)
         assert [arms] == design.order(number)
     assert heard[0] == "round 1 of 4; 3.0 s elapsed, about 9.0 s left"
+    assert heard[-1] == "round 4 of 4; 12 s elapsed"
+
+
+def test_what_came_before_the_first_round_is_not_expected_again() -> None:
+    """A study reads back its values first."""
+    design, bench = Design(arms=(0, 1), seed="7", rounds=3), Made(Clock())
+    heard: list[str] = []
+    carry_out(Experiment(design=design, seconds=100.0), bench, heard.append, bench.clock)
+    assert heard[0] == "round 1 of 3; 1 min 42 s elapsed, about 4.0 s left"
+
+
+def test_each_tenth_of_the_time_is_reported_if_the_time_decides() -> None:
+    design, bench = Design(arms=(0, 1), seed="7", budget_s=100.0), Made(Clock())
+    heard: list[str] = []
+    carry_out(Experiment(design=design), bench, heard.append, bench.clock)
+    assert heard[0] == "round 5; 10 s elapsed, at most 1 min 30 s left"
+    assert len(heard) == 10
 
 
 def test_blocks_are_numbered_through_all_rounds() -> None:
@@ -188,6 +205,16 @@ def test_looks_come_on_time_and_the_last_one_at_the_end(
     assert [look.blocks for look in found.looks] == looks
     spent = sum(look.alpha for look in found.looks)
     assert spent == pytest.approx(0.05) if stopped != "decided" else spent < 0.05
+
+
+@pytest.mark.parametrize(("budget_s", "stopped"), [(1e9, "decided"), (40.0, "budget")])
+def test_a_stored_experiment_that_had_ended_stays_ended(budget_s: float, stopped: str) -> None:
+    """Its last look has spent the error: no further round may count."""
+    design = Design(arms=(0, 1), seed="1", shape="mirrored", budget_s=budget_s, looks=True)
+    done = carried(design, Made(Clock()))
+    rounds = done.rounds
+    again = carried(design, Made(Clock()), done)
+    assert (again.stopped, again.rounds, len(again.looks)) == (stopped, rounds, 2)
 
 
 def test_no_round_is_begun_that_would_end_later() -> None:

@@ -15,7 +15,7 @@ from tests.zoo.scene import Point as ScenePoint
 from wireproof.experiment.rails import measure_gain
 from wireproof.locate.causes import machines_of, ranks_of
 from wireproof.locate.verdict import with_rail_notes
-from wireproof.measure.session import Method, Storage
+from wireproof.measure.session import Method
 from wireproof.measure.specification import MeasureSpecification
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
 from wireproof.model.errors import BadInput
@@ -256,7 +256,6 @@ def test_a_stored_claim_of_countless_rails_is_refused(claim: LinkClaim) -> None:
         ({"method": Method(transport="model")}, "the model and null transports have none"),
         ({"method": Method(nic_selection="none")}, "leave out --nic-selection none"),
         ({"sizes": (0,)}, "give a size above 0 B"),
-        ({"storage": Storage(resume=True)}, "cannot be resumed"),
     ],
 )
 def test_a_gain_that_cannot_be_measured_is_one_sentence(changes: dict[str, Any], said: str) -> None:

@@ -23,7 +23,18 @@ from wireproof.cli.console import (
     remark,
     status_of,
 )
-from wireproof.cli.declare import JSON, OneOf, PathName, Verb, number, rows, sections, setting, text
+from wireproof.cli.declare import (
+    JSON,
+    OneOf,
+    PathName,
+    Verb,
+    form_of,
+    number,
+    rows,
+    sections,
+    setting,
+    text,
+)
 from wireproof.cli.options import (
     JOB,
     JUDGED_BY,
@@ -208,6 +219,7 @@ MEASURE_EXAMPLES = (
 )
 
 
+_FORMAT = form_of("text", "html", "markdown", "json", name="shape")  # `form` is a pattern's
 _LATER = ("sizes", "gain", "ranks")
 ALL_PATTERNS = (*PAIR_PATTERNS, *GROUP_PATTERNS, "saturation")
 OPTIONS: tuple[click.Parameter, ...] = (
@@ -226,7 +238,9 @@ OPTIONS: tuple[click.Parameter, ...] = (
 @click.command(
     "measure",
     cls=Verb,
-    sections=sections(OPTIONS, "Measurement", target=TARGET, link=JUDGED_BY, output=OUTPUT),
+    sections=sections(
+        OPTIONS, "Measurement", target=TARGET, link=JUDGED_BY, output=(*OUTPUT, _FORMAT)
+    ),
     examples=MEASURE_EXAMPLES,
     first="sizes window formula form ppn both_directions",
 )
@@ -253,15 +267,10 @@ def measure(pattern: str, **options: Any) -> int:
         pattern=pattern,
         method=method_of(settings),
     )
-    if options["gain"] and options["dry_run"]:
-        raise BadInput(
-            "--gain starts several commands one after another: give --dry-run without --gain to"
-            " print one of them."
-        )
     if options["gain"] and settings.origin("history") == "option":
         raise BadInput("a history cannot keep the result of --gain: give --out for its records.")
     if options["gain"]:
-        return _gain(specification, options["rounds"])
+        return _gain(specification, options["rounds"], dry_run=options["dry_run"])
     if options["rounds"]:
         raise BadInput("--rounds needs --gain; to measure each point again, use --repeat.")
     if options["dry_run"]:
@@ -269,10 +278,13 @@ def measure(pattern: str, **options: Any) -> int:
     return deliver(measure(specification, Console(), environment))
 
 
-def _gain(specification: MeasureSpecification, rounds: int | None) -> int:
-    from wireproof.experiment.rails import measure_gain
+def _gain(specification: MeasureSpecification, rounds: int | None, *, dry_run: bool) -> int:
+    from wireproof.experiment.rails import measure_gain, plan_gain
 
     environment = current_context().environment
+    if dry_run:
+        plan = plan_gain(specification, Console(), environment, rounds=rounds)
+        return print_result(plan, document="experiment.kept.plan_document")
     gain, folder = measure_gain(specification, Console(), environment, rounds=rounds)
     status = print_result(gain, document="experiment.rails_document.gain_document")
     if folder is not None:

@@ -165,15 +165,15 @@ def json_as(about: str, **more: Any) -> click.Option:
     return flag("--json as_json", about, callback=want, **{"expose_value": False, **more})
 
 
-def form_of(*forms: str) -> click.Option:
-    """Declare ``--format``, which works like ``--json``."""
+def form_of(*forms: str, name: str = "form") -> click.Option:
+    """Declare ``--format``, which works like ``--json``. ``name``: of the parameter."""
 
     def want(context: click.Context, _option: click.Parameter, form: str | None) -> None:
         if form:
             want_form(context, form)
 
     about = "format of the result on stdout."
-    return choice("--format form", forms, about, expose_value=False, callback=want)
+    return choice(f"--format {name}", forms, about, expose_value=False, callback=want)
 
 
 JSON = json_as("one JSON document on stdout.")

@@ -5,7 +5,6 @@ in which time and rate are lost.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -24,14 +23,9 @@ from wireproof.cli.declare import (
 )
 from wireproof.cli.options import LINK, OUTPUT, TARGET, method_of, settings_of, storage_of
 from wireproof.experiment.ladder import APPLICATIONS, COLLECTIVES
-from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from wireproof.experiment.ladder.job import LadderSpecification
-    from wireproof.experiment.study.job import StudySpecification
-    from wireproof.options.table import Options
 
 
 # --- The same two hosts layer by layer.
@@ -42,7 +36,7 @@ LADDER_EXAMPLES = (
     "wireproof ladder --hosts n1,n2 --nic ib0 -- mpirun -hosts n1,n2 -ppn 1 osu_latency",
     "wireproof ladder --transport model --model-step mpi:latency_ns=11000",
 )
-UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+UNITS = ("ns", "us", "ms", "s")
 LADDER_OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["argv"], metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED),
     text(
@@ -57,7 +51,7 @@ LADDER_OPTIONS: tuple[click.Parameter, ...] = (
             "run for each {size}."
         ),
     ),
-    choice("--unit", tuple(UNITS), "unit of --metric.", default="us"),
+    choice("--unit", UNITS, "unit of --metric.", default="us"),
     number(
         "--rounds", 1, 1000, "number of measurements of each layer; default: as many as needed."
     ),
@@ -82,8 +76,10 @@ LADDER_OPTIONS: tuple[click.Parameter, ...] = (
         ),
     ),
 )
+PLAN = "experiment.kept.plan_document"
 DRY_RUN = flag("--dry-run", "print the commands without starting them.")
-_KEPT = tuple(option for option in OUTPUT if option.name not in ("history", "resume"))
+RESUME = flag("--resume", "continue the interrupted experiment in --out.")
+_KEPT = (*(option for option in OUTPUT if option.name not in ("history", "resume")), RESUME)
 
 
 @click.command(
@@ -111,57 +107,20 @@ def ladder(argv: tuple[str, ...], dry_run: bool, **options: Any) -> int:
     measure.
     """
     from wireproof.experiment.ladder.job import plan_ladder, run_ladder
+    from wireproof.workflow.experiments import ladder_of
 
     settings = settings_of(options)
-    wanted = _ladder_specification(argv, settings, options)
+    kept = settings.out is not None or settings.resume
+    storage = storage_of(dataclasses.replace(settings, history=None), kept=kept)
+    wanted = ladder_of(argv, settings, options, storage)
     if dry_run:
         plan = plan_ladder(wanted, Console(), current_context().environment)
-        return print_result(plan, document="experiment.ladder.document.plan_document")
+        return print_result(plan, document=PLAN)
     ladder, folder = run_ladder(wanted, Console(), current_context().environment)
     status = print_result(ladder)
     if folder is not None:
         remark(f"records: {folder}")
     return status
-
-
-def _number(options: dict[str, Any]) -> Callable[[str], float | None] | None:
-    """Return the reader of --metric, in ns."""
-    if not options["metric"]:
-        return None
-    from wireproof.options.knobs import metric_reader
-
-    read, scale = metric_reader(options["metric"]), UNITS[options["unit"]]
-    return lambda output: None if (value := read(output)) is None else value * scale
-
-
-def _ladder_specification(
-    argv: tuple[str, ...], settings: Options, options: dict[str, Any]
-) -> LadderSpecification:
-    from wireproof.experiment.ladder.job import LadderSpecification, methods_of
-    from wireproof.experiment.ladder.launched import layers_of, model_step_of
-
-    if argv and options["pattern"]:
-        raise BadInput("--pattern and a command exclude each other: give one of them.")
-    if options["metric"] and not argv:
-        raise BadInput("--metric is for a command: give the command after --.")
-    mpi, ofi = methods_of(settings)
-    return LadderSpecification(
-        target=settings,
-        mpi=mpi,
-        ofi=ofi,
-        storage=storage_of(
-            dataclasses.replace(settings, history=None), kept=settings.out is not None
-        ),
-        layers=layers_of(options["layers"]),
-        rounds=options["rounds"],
-        sizes=settings.sizes,
-        smallest=options["smallest"] / 100.0,
-        collective=options["collective"],
-        model_steps=tuple(map(model_step_of, options["model_steps"])),
-        pattern=options["pattern"] or "",
-        command=argv,
-        number=_number(options),
-    )
 
 
 EXAMPLES = (
@@ -197,7 +156,8 @@ OPTIONS: tuple[click.Parameter, ...] = (
     ),
     setting("seed", "N", "seed of the order of the launches; default: drawn."),
     setting("out", "DIR", "store the study in DIR: study.json, and the data that --resume needs."),
-    flag("--resume", "continue the study in --out."),
+    RESUME,
+    DRY_RUN,
     flag("--json", "one JSON document on stdout.", default=None),
     FORM,
 )
@@ -211,7 +171,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     document="experiment.study.document.study_document",
     first="knobs values over study_budget ppn smallest form",
 )
-def command(library: str, **options: Any) -> int:
+def command(library: str, dry_run: bool, **options: Any) -> int:
     """Which settings of a library take effect here, and which of them help?
 
     Every value is read back from the library's reports, and measured against the base in random
@@ -222,10 +182,16 @@ def command(library: str, **options: Any) -> int:
 
     Exit status: 0 the study has a conclusion, 3 it has none, 4 nothing could be measured.
     """
-    from wireproof.experiment.study.job import run_study
+    from wireproof.experiment.study.job import plan_study, run_study
+    from wireproof.workflow.experiments import study_of
 
     settings = settings_of({**options, "budget": options["each"]})
-    wanted = _specification(library, settings, options)
+    kept = settings.out is not None or settings.resume
+    storage = storage_of(dataclasses.replace(settings, history=None), kept=kept)
+    wanted = study_of(library, settings, options, method_of(settings), storage)
+    if dry_run:
+        plan = plan_study(wanted, Console(), current_context().environment)
+        return print_result(plan, document=PLAN)
     study = run_study(wanted, Console(), current_context().environment)
     interrupted = study.stopped == "interrupted"
     if interrupted:
@@ -237,30 +203,3 @@ def _kept(folder: Path | None) -> str:
     if folder is None:
         return " but not stored: give --out to store it."
     return f" and stored in {folder}: the same command with --resume continues it."
-
-
-def _specification(library: str, settings: Options, options: dict[str, Any]) -> StudySpecification:
-    from wireproof.experiment.study.job import StudySpecification, library_called
-    from wireproof.measure.session import Storage
-    from wireproof.options.knobs import names_of, values_of
-    from wireproof.options.sizes import parse_duration
-
-    method = method_of(settings)
-    return StudySpecification(
-        library=library_called(library),
-        target=settings,
-        method=method,
-        knobs=names_of(options["knobs"], "--knobs"),
-        values=values_of(options["values"]),
-        over=names_of(options["over"], "--over"),
-        ppn=options["ppn"],
-        budget_s=parse_duration(options["study_budget"]),
-        smallest=options["smallest"] / 100.0,
-        seed=method.chosen_seed(),
-        storage=Storage(
-            folder=settings.out,
-            kept=bool(settings.out) or options["resume"],
-            resume=options["resume"],
-            may_change_mode=settings.origin("out") != "file",
-        ),
-    )

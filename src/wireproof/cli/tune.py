@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,20 +16,15 @@ from wireproof.cli.options import (
     TARGET,
     bmc_options,
     lone_target,
-    method_of,
     settings_of,
+    storage_of,
 )
+from wireproof.cli.study import DRY_RUN, PLAN, RESUME
 from wireproof.cli.tune_plan import PLACES, TUNED, WANTED, apply, export, place_of, plan, show
-from wireproof.model.errors import BadInput
 
 if TYPE_CHECKING:
-    from wireproof.experiment.trial import TrialSpecification
-    from wireproof.experiment.trial_pattern import OwnCommand
-    from wireproof.measure.specification import MeasureSpecification
     from wireproof.model.experiment import TryResult
-    from wireproof.options.table import Options
     from wireproof.target import Target
-    from wireproof.watch.prove import ProofOptions
 
 
 # --- ``wireproof tune try``: measure whether a setting helps here.
@@ -41,8 +35,7 @@ SHARED = tuple(
     if option.name in ("profile", "allow_link_down", "state")
 )
 """Options shared with `tune plan`."""
-SIZES = {"pingpong": 8, "stream": 1 << 20, "exchange": 1 << 20, "message_rate": 8}
-PATTERNS = tuple(SIZES)
+PATTERNS = ("pingpong", "stream", "exchange", "message_rate")
 OPTIONS: tuple[click.Parameter, ...] = (
     click.Argument(["knob"], metavar="ID|VAR=A,B,...", shell_complete=settings),
     click.Argument(["argv"], metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED),
@@ -83,6 +76,9 @@ OPTIONS: tuple[click.Parameter, ...] = (
     *SHARED,
     setting("model"),
     flag("--keep", "if a value helps, leave it applied; `tune confirm` makes it permanent."),
+    setting("out", "DIR", "store the trial in DIR: trial.json, and the data that --resume needs."),
+    RESUME,
+    DRY_RUN,
     flag("--json", "one JSON document on stdout.", default=None),
     FORM,
 )
@@ -95,7 +91,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     params=[*OPTIONS, *TARGET, *LINK],
     context_settings={"ignore_unknown_options": False, "allow_interspersed_args": True},
 )
-def try_(knob: str, argv: tuple[str, ...], **options: Any) -> TryResult:
+def try_(knob: str, argv: tuple[str, ...], dry_run: bool, **options: Any) -> TryResult | int:
     """Does a setting help here? Compares runs with each value in random, balanced blocks.
 
     VAR=A,B: a variable of the runs; VAR=A: compared with its current value; VAR=,A: with it unset.
@@ -109,79 +105,17 @@ def try_(knob: str, argv: tuple[str, ...], **options: Any) -> TryResult:
 
     Exit status: 0 a value helps, 1 none does, 3 undecided, 4 a run failed.
     """
-    from wireproof.experiment.trial import run_trial
+    from wireproof.experiment.trial import plan_trial, run_trial
+    from wireproof.workflow.experiments import trial_of
 
     settings = settings_of({**options, "profile": None})  # this is not check's profile
-    wanted = _specification(knob, argv, settings, options)
-    return run_trial(wanted, Console(), current_context().environment)
-
-
-def _specification(
-    knob: str, argv: tuple[str, ...], settings: Options, options: dict[str, Any]
-) -> TrialSpecification:
-    from wireproof.experiment.trial import TrialSpecification
-    from wireproof.options.knobs import is_of_a_fabric, knob_of
-    from wireproof.tune.node import JournalPlace
-
-    tried = knob_of(knob, _settings(knob), current_context().environment)
-    if not argv and tried.kind == "variable" and not is_of_a_fabric(tried.name):
-        raise BadInput(
-            f"{tried.name} is neither a setting (`wireproof audit --list`) nor a variable that an"
-            " MPI or its fabric reads: give the command that reads it after --."
-        )
-    return TrialSpecification(
-        knob=tried,
-        workload=_command(argv, settings, options) if argv else _pattern(settings, options),
-        seed=method_of(settings).chosen_seed(),
-        smallest=options["smallest"] / 100.0,
-        budget_s=options["budget_s"],
-        keep=options["keep"],
-        profile=options["profile"],
-        place=JournalPlace(state=options["state"]),
-        allow_link_down=options["allow_link_down"],
-    )
-
-
-def _settings(knob: str) -> Collection[str]:
-    """Return the catalogue's names, unless the knob is clearly a variable."""
-    if knob.partition("=")[0].isupper():
-        return ()
-    from wireproof.audit.job import catalogue
-
-    return catalogue().entries
-
-
-def _pattern(settings: Options, options: dict[str, Any]) -> MeasureSpecification:
-    from wireproof.measure.session import Storage
-    from wireproof.measure.specification import MeasureSpecification
-
-    if options["metric"] or options["better"] or options["server"]:
-        raise BadInput("--metric, --better and --server need a COMMAND: give it after --.")
-    pattern = options["pattern"] or "pingpong"
-    asked = dataclasses.replace(settings, sizes=settings.sizes or (SIZES[pattern],))
-    return MeasureSpecification.of(asked, Storage(), pattern=pattern, method=method_of(settings))
-
-
-def _command(argv: tuple[str, ...], settings: Options, options: dict[str, Any]) -> OwnCommand:
-    from wireproof.experiment.trial_pattern import OwnCommand
-    from wireproof.options.knobs import metric_reader
-    from wireproof.watch.prove import specification
-
-    if options["pattern"]:
-        raise BadInput("--pattern and a command exclude each other: give one of them.")
-    if bool(options["metric"]) != bool(options["better"]):
-        raise BadInput("--metric needs --better lower or --better higher, and vice versa.")
-    asked = {name: options[name] for name in ("lab", "server", "prefix", "sysfs_root")}
-    proof = specification(
-        argv, settings, cast("ProofOptions", asked), current_context().environment
-    )
-    return OwnCommand(
-        proof=proof,
-        reader=metric_reader(options["metric"]) if options["metric"] else None,
-        text=options["metric"],
-        better=options["better"] or "lower",
-        longest_s=options["budget_s"],
-    )
+    environment = current_context().environment
+    kept = settings.out is not None or settings.resume
+    storage = storage_of(dataclasses.replace(settings, history=None), kept=kept)
+    wanted = trial_of(knob, argv, settings, options, environment, storage)
+    if dry_run:
+        return print_result(plan_trial(wanted, Console(), environment), document=PLAN)
+    return run_trial(wanted, Console(), environment)
 
 
 _ID = click.Argument(["name"], required=False, default="", metavar="[ID]")

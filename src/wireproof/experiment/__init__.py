@@ -230,19 +230,19 @@ def carry_out(
 
     An interrupted experiment is also returned; any other exception of a bench passes through.
     """
-    origin = clock() - begun.seconds
-    stopped: Stopped | None = None
+    origin, before = clock() - begun.seconds, (begun.rounds, begun.seconds)
+    stopped = _looked(begun, bench)
     try:
         while stopped is None and not begun.complete:
             _round(begun, bench)
             begun.design = bench.after(begun)
             spent = clock() - origin
             begun.longest_s = max(begun.longest_s, spent - begun.seconds)
-            begun.seconds, begun.rounds = spent, begun.rounds + 1
-            _say_round(begun, say)
+            last, begun.seconds, begun.rounds = begun.seconds, spent, begun.rounds + 1
+            _say_round(begun, say, before, last)
+            stopped = _ended(begun, bench)
             if keep is not None:
                 keep(begun)
-            stopped = _ended(begun, bench)
     except KeyboardInterrupt:
         stopped = "interrupted"
     begun.stopped, begun.seconds = stopped or "complete", clock() - origin
@@ -260,15 +260,32 @@ def _round(begun: Experiment[T], bench: Bench[T]) -> None:
                 bench.failed(place, error)
 
 
-def _say_round(begun: Experiment[T], say: Callable[[str], None]) -> None:
-    """Report progress; future rounds are assumed to take as long as past ones."""
-    planned = begun.design.rounds
+def _say_round(
+    begun: Experiment[T], say: Callable[[str], None], before: tuple[int, float], last_s: float
+) -> None:
+    """Report progress; future rounds are assumed to take as long as those since ``before`` (rounds,
+    seconds). If the time ends the experiment, report each tenth of it; ``last_s``: end of the
+    previous round.
+    """
+    planned, budget_s = begun.design.rounds, begun.design.budget_s
+    elapsed = f"{quantity.duration(begun.seconds)} elapsed"
     if planned is not None:
-        left_s = begun.seconds / begun.rounds * (planned - begun.rounds)
-        say(
-            f"round {begun.rounds} of {planned}; {quantity.duration(begun.seconds)} elapsed, about"
-            f" {quantity.duration(left_s)} left"
-        )
+        left_s = (begun.seconds - before[1]) / (begun.rounds - before[0]) * (planned - begun.rounds)
+        left = f", about {quantity.duration(left_s)} left" if left_s else ""
+        say(f"round {begun.rounds} of {planned}; {elapsed}{left}")
+    elif int(10.0 * last_s / budget_s) != int(10.0 * begun.seconds / budget_s):
+        left = quantity.duration(max(0.0, budget_s - begun.seconds))
+        say(f"round {begun.rounds}; {elapsed}, at most {left} left")
+
+
+def _looked(begun: Experiment[T], bench: Bench[T]) -> Stopped | None:
+    """Return why a stored experiment had ended with its last look; None if it can go on."""
+    if not begun.looks or begun.looks[-1].blocks != begun.rounds:
+        return None
+    if bench.decided(begun):
+        return "decided"
+    spent = sum(look.alpha for look in begun.looks)
+    return "budget" if math.isclose(spent, begun.design.alpha) else None
 
 
 def _ended(begun: Experiment[T], bench: Bench[T]) -> Stopped | None:

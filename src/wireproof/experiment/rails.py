@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from wireproof.experiment import Bench, Design, Experiment, TrialPlace, carry_out
+from wireproof.experiment.kept import Keeper, planned_arm
 from wireproof.experiment.rails_verdict import gain_of, goodput_of, judge_gain
 from wireproof.launch.mpi.rails import told_in
 from wireproof.ledger.measured import block_times
@@ -20,7 +21,13 @@ from wireproof.measure.specification import MeasureSpecification
 from wireproof.model import gathered
 from wireproof.model.claim import is_several, rails_of
 from wireproof.model.errors import BadInput
-from wireproof.model.experiment import GainRow, RailGain, RailNumber
+from wireproof.model.experiment import (
+    BegunExperiment,
+    ExperimentPlan,
+    GainRow,
+    RailGain,
+    RailNumber,
+)
 from wireproof.model.finding import PairVerdict, worst_proof
 from wireproof.model.pattern import crossings
 from wireproof.model.quantity import counted
@@ -60,6 +67,17 @@ def measure_gain(
     bench = _Rails(wanted, reporter, environment)
     with result_folder(wanted.storage, "rails", reporter) as folder:
         return bench.measure(folder, rounds or ROUNDS)
+
+
+def plan_gain(
+    wanted: MeasureSpecification,
+    reporter: Reporter,
+    environment: Mapping[str, str],
+    *,
+    rounds: int | None = None,
+) -> ExperimentPlan:
+    """Return the launches of a round, without starting anything. Raises ``BadInput``."""
+    return _Rails(wanted, reporter, environment).planned(rounds or ROUNDS)
 
 
 class _Rails(Bench[JudgedRun]):
@@ -114,14 +132,53 @@ class _Rails(Bench[JudgedRun]):
         title = f"{rail} alone" if rail else f"{' and '.join(self._rails)} together"
         return Rounds(title, prepared, self._method, self._wanted.storage)
 
+    def planned(self, rounds: int) -> ExperimentPlan:
+        """Return the launches of the first round."""
+        target = self._together.target
+        arms = [
+            planned_arm(
+                way.title, command_of(way.session(0, self._seed, None), way.prepared.target)
+            )
+            for way in self._ways
+        ]
+        return ExperimentPlan(
+            hosts=list(dict.fromkeys(target.hosts)),
+            rounds=rounds,
+            seed=self._seed,
+            arms=arms,
+            notes=list(target.notes),
+        )
+
     def measure(self, folder: Path, rounds: int) -> tuple[RailGain, Path | None]:
-        """Measure all rounds, seal the records and return the answer."""
+        """Measure all rounds, seal the records and return the answer. Launches whose records are
+        already in ``folder`` are not repeated.
+        """
         say_all(self._together.target.notes, self._reporter)
         names = "; ".join(way.title for way in self._ways)
         self._reporter.say(f"{counted(rounds, 'round')} of {names}")
         self._folder = folder
+        keeper = Keeper(folder if self._wanted.storage.kept else None, BegunExperiment)
+        asked = {
+            "the rounds": str(rounds),
+            "the hosts": ",".join(self._together.target.hosts),
+            "the launches": names,
+        }
+        begun = keeper.begun(asked)
+        if begun is not None:
+            self._seed = begun.seed
         design = Design(arms=tuple(range(len(self._ways))), seed=str(self._seed), rounds=rounds)
-        experiment = carry_out(Experiment(design=design), self, self._reporter.say, time.monotonic)
+        seconds = begun.seconds if begun is not None else 0.0
+        experiment: Experiment[JudgedRun] = Experiment(design=design, seconds=seconds)
+
+        def keep(so_far: Experiment[JudgedRun]) -> None:
+            keeper.keep(
+                BegunExperiment(
+                    asked=asked, seed=self._seed, rounds=so_far.rounds, seconds=so_far.seconds
+                )
+            )
+
+        keep(experiment)
+        carry_out(experiment, self, self._reporter.say, time.monotonic, keep)
         if experiment.stopped == "interrupted":
             raise KeyboardInterrupt
         return self._result(experiment, folder)
@@ -224,8 +281,6 @@ def _checked(wanted: MeasureSpecification) -> MeasureSpecification:
         raise BadInput("--gain chooses the rails of each launch: leave out --nic-selection none.")
     if method.plays_hosts or method.transport in ("null", "model"):
         raise BadInput("--gain needs hosts with rails: the model and null transports have none.")
-    if wanted.storage.resume:
-        raise BadInput("--gain cannot be resumed: its rounds belong together.")
     if not wanted.sizes:
         return dataclasses.replace(wanted, sizes=SIZES)
     if max(wanted.sizes) == 0:

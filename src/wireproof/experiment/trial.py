@@ -4,8 +4,8 @@ order and interim analyses of the intervals.
 
 import dataclasses
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Mapping
+from contextlib import ExitStack
 
 import msgspec
 
@@ -20,228 +20,37 @@ from wireproof.experiment import (
     against_base,
     carry_out,
 )
+from wireproof.experiment.applied import AppliedKnob, InEnvironment, OnHosts, planned
 from wireproof.experiment.effects import compared, said
+from wireproof.experiment.kept import Keeper, keeper_for
 from wireproof.experiment.trial_pattern import (
     CommandWorkload,
     OwnCommand,
     PatternWorkload,
     TrialSpecification,
-    Variables,
     Workload,
 )
 from wireproof.model import quantity
-from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.experiment import Stopping, TrialRun, TriedKnob, TryResult, ValueEffect
-from wireproof.model.tuning import HostTuned, TunePlan
+from wireproof.model.experiment import (
+    BegunTrial,
+    ExperimentPlan,
+    Stopping,
+    TrialRun,
+    TryResult,
+    ValueEffect,
+)
+from wireproof.model.tuning import TunePlan
 from wireproof.report.reporter import Reporter, say_all
 from wireproof.stats import least_size
-from wireproof.target import Target
 from wireproof.target.resolve import options_of
-from wireproof.tune.job import apply, may_be_touched, new_id
-from wireproof.tune.node import JournalPlace, ask_nodes
 from wireproof.tune.plan import PlanSpecification, plan
 
-__all__ = ["TrialSpecification", "run_trial"]
-
-
-# --- Put the value of a knob in force: a setting of the hosts by a change set of the node program,
-# which keeps the old value in its journal and restores it by a timer if the trial does not; a
-# variable by the environment of the runs.
-
-KEPT_S = 600
-"""Time in seconds after which a kept value is reverted unless it is confirmed."""
-
-Planner = Callable[[str], TunePlan]
-"""Returns the plan for ``SETTING`` or ``SETTING=VALUE``."""
-
-
-def planned(
-    knob: TriedKnob, plan: Planner, target: Target, environment: Mapping[str, str]
-) -> tuple[TriedKnob, list[TunePlan]]:
-    """Return the knob with explicit values, and the plan that changes the current values to each
-    value.
-
-    A current value has an empty plan.
-
-    Raises ``BadInput`` if the setting cannot be changed at once, or has only one value.
-    """
-    asked = [knob.name if value is None else f"{knob.name}={value}" for value in knob.values]
-    bare = knob.values == (None,)
-    plans = [plan(text) if bare or "=" in text else TunePlan() for text in asked]
-    if bare:
-        plans = [msgspec.structs.replace(plans[0], hosts=[]), plans[0]]
-        knob = msgspec.structs.replace(knob, values=(None, _wanted(knob, plans[1])))
-    for value_plan in plans:
-        _check(knob, may_be_touched(value_plan, target, environment))
-    if sum(not _changes(value_plan) for value_plan in plans) > 1:
-        raise BadInput(f"{knob.name}: the values do not differ from the current values.")
-    return knob, plans
-
-
-def _changes(plan: TunePlan) -> bool:
-    return any(host.changes for host in plan.hosts)
-
-
-def _wanted(knob: TriedKnob, plan: TunePlan) -> str:
-    """Return the recommended value as shown to users."""
-    values = {planned.change.value for host in plan.hosts for planned in host.changes}
-    if not values:
-        by_hand = next((step.how for host in plan.hosts for step in host.by_hand), "")
-        why = f" ({by_hand})" if by_hand else ": give values to compare, ID=A,B"
-        raise BadInput(f"{knob.name} cannot be changed here{why}.")
-    return "/".join(sorted(values))
-
-
-def _check(knob: TriedKnob, plan: TunePlan) -> None:
-    for host in plan.hosts:
-        if host.refused:
-            raise BadInput(f"{host.host} is not changed: {host.refused}.")
-        if host.by_hand:
-            raise BadInput(
-                f"{knob.name} on {host.host} cannot be changed during a trial:"
-                f" {host.by_hand[0].how}."
-            )
-
-
-class OnHosts(AbstractContextManager["OnHosts"]):
-    """The knob on all hosts of ``target`` at once; leaving the context restores the old value
-    unless ``keep`` was called.
-
-    ``timeout_s``: time limit of the timer, longer than the consecutive runs of one value.
-    """
-
-    def __init__(
-        self,
-        plans: Sequence[TunePlan],
-        target: Target,
-        *,
-        timeout_s: int,
-        place: JournalPlace | None,
-        reporter: Reporter,
-    ) -> None:
-        self._plans = [_without_drop_ins(plan) for plan in plans]
-        self._whole = list(plans)
-        self._target, self._place = target, place
-        self._timeout_s, self._reporter = timeout_s, reporter
-        self._name = ""
-        self._hosts: tuple[str, ...] = ()
-        self._value = -1
-
-    def __exit__(self, *ended: object) -> None:
-        try:
-            self._take_away()
-        except CouldNotMeasure as lost:
-            if ended[0] is None:
-                raise
-            self._reporter.warn(str(lost))
-
-    def put(self, value: int) -> Variables:
-        """Put value number ``value`` in force for runs with the returned variables.
-
-        Raises ``CouldNotMeasure`` if that fails.
-        """
-        if value != self._value:
-            self._take_away()
-            self._apply(self._plans[value], self._timeout_s)
-            self._value = value
-        return {}
-
-    def keep(self, value: int) -> str:
-        """Keep the value; return the user's next step as a sentence."""
-        self._take_away()
-        if not _changes(self._whole[value]):
-            return "the best value is the one that was set before: nothing is changed"
-        self._apply(self._whole[value], KEPT_S)
-        name, self._name = self._name, ""
-        return (
-            f"it is applied, and is reverted automatically after {KEPT_S // 60} min unless"
-            f" `wireproof tune confirm {name}` with the same hosts is run first"
-        )
-
-    def _apply(self, plan: TunePlan, timeout_s: int) -> None:
-        if not _changes(plan):
-            return
-        # Set before anything is written, so that an interrupted change is reverted as well.
-        self._name, self._hosts = new_id(), tuple(host.host for host in plan.hosts)
-        done = apply(plan, self._target, name=self._name, timeout_s=timeout_s, place=self._place)
-        self._hosts = tuple(host.host for host in done.hosts if _may_be_changed(host))
-        if why := _failure(done.hosts):
-            raise CouldNotMeasure(f"the value could not be set: {why}.")
-
-    def _take_away(self) -> None:
-        """Restore the old value, byte for byte.
-
-        Raises ``CouldNotMeasure`` if it cannot be restored, or was restored too early.
-        """
-        self._value = -1
-        if not self._name or not self._hosts:
-            return
-        done = ask_nodes(self._target, "revert", self._hosts, self._name, self._place)
-        if why := _failure(done):
-            raise CouldNotMeasure(
-                f"the old value is not restored ({why}): `wireproof tune status` shows the"
-                f" current values, `wireproof tune revert {self._name}` tries again."
-            )
-        self._name = ""
-        # If the old value was already in place, the runs did not use the new value.
-        early = [
-            host.host for host in done if all(each.state == "already" for each in host.changes)
-        ]
-        if early:
-            raise CouldNotMeasure(
-                f"the value on {early[0]} was reverted before its runs had ended: by its "
-                "timer, by the command, or by another user."
-            )
-
-
-def _without_drop_ins(plan: TunePlan) -> TunePlan:
-    """Remove the drop-in files from the plan, because they are for permanent values."""
-    hosts = [msgspec.structs.replace(host, keeps=[]) for host in plan.hosts if host.changes]
-    return msgspec.structs.replace(plan, hosts=hosts)
-
-
-def _may_be_changed(host: HostTuned) -> bool:
-    """Return whether the host may still have the set: its program accepted it and has not reverted
-    it, or its answer was incomplete.
-    """
-    if host.sets:
-        return any(change_set.state != "reverted" for change_set in host.sets)
-    return host.status not in (0, 1, 2)
-
-
-def _failure(hosts: Sequence[HostTuned]) -> str:
-    """Return the reason for the first host that failed, or ""."""
-    for host in hosts:
-        if host.problem or host.status != 0:
-            explained = next((change for change in host.changes if change.reason), None)
-            reason = f"{explained.id}: {explained.reason}" if explained is not None else ""
-            return f"{host.host}: {host.problem or reason or f'status {host.status}'}"
-    return ""
-
-
-class InEnvironment(AbstractContextManager["InEnvironment"]):
-    """An environment variable of the runs; nothing outside the runs is changed."""
-
-    def __init__(self, knob: TriedKnob) -> None:
-        self._knob = knob
-
-    def __exit__(self, *_: object) -> None:
-        """Restore nothing, because nothing was changed."""
-
-    def put(self, value: int) -> Variables:
-        return {self._knob.name: self._knob.values[value]}
-
-    def keep(self, value: int) -> str:
-        text = self._knob.values[value]
-        do = f"unset {self._knob.name}" if text is None else f"export {self._knob.shown(value)}"
-        return f"a variable exists only as long as its process: put `{do}` into the job script"
-
-
-AppliedKnob = OnHosts | InEnvironment
+__all__ = ["TrialSpecification", "plan_trial", "run_trial"]
 
 
 # --- The trial.
 
+RESULT = "trial.json"
 _SPARE_S = 60.0
 _LONGEST_TIMER_S = 86400
 
@@ -257,15 +66,41 @@ def run_trial(
     """
     workload = _workload(wanted, reporter, environment)
     say_all(workload.notes, reporter)
-    wanted, knob = _applied(wanted, workload, reporter, environment)
-    with ExitStack() as stack:
+    with keeper_for(wanted.storage, "try", reporter, BegunTrial) as keeper, ExitStack() as stack:
+        wanted, knob = _applied(wanted, workload, reporter, environment)
         stack.enter_context(knob)
         stack.enter_context(workload)
-        result = _Trial(wanted, workload, knob, reporter).measure()
+        result = _Trial(wanted, workload, knob, reporter).measure(keeper)
         if wanted.keep and result.best is not None:
             reporter.say(knob.keep(result.best.value))
             result = msgspec.structs.replace(result, kept=result.best.value)
+        keeper.keep(result, RESULT)
     return result
+
+
+def plan_trial(
+    wanted: TrialSpecification, reporter: Reporter, environment: Mapping[str, str]
+) -> ExperimentPlan:
+    """Return the command of a run with each value, without starting anything.
+
+    Raises ``BadInput``.
+    """
+    workload, knob = _workload(wanted, reporter, environment), wanted.knob
+    variable = knob.kind == "variable"
+    if variable:
+        workload.check(knob)
+    arms = [
+        workload.planned({knob.name: value} if variable else {}, knob.shown(index))
+        for index, value in enumerate(knob.values)
+    ]
+    set_by = f"each value is set as by `wireproof tune apply {knob.name}`, and restored at the end"
+    return ExperimentPlan(
+        hosts=list(workload.target.hosts),
+        rounds=None,
+        seed=wanted.seed,
+        arms=arms,
+        notes=[*workload.notes, *(() if variable else (set_by,))],
+    )
 
 
 def _workload(
@@ -328,16 +163,63 @@ class _Trial(Bench[TrialRun]):
             smallest=wanted.smallest,
         )
 
-    def measure(self) -> TryResult:
+    def measure(self, keeper: Keeper[BegunTrial]) -> TryResult:
         """Warm up each value, then run blocks until the answer is known or the budget is used
         up.
         """
-        begun = time.monotonic()
-        warm = [self.run(TrialPlace(WARM_UP, WARM_UP, arm)) for arm in self._design.arms]
-        experiment = Experiment(design=self._design, trials=warm, seconds=time.monotonic() - begun)
-        if carry_out(experiment, self, self._reporter.say, time.monotonic).stopped == "interrupted":
+        begun = keeper.begun(self._asked())
+        experiment = self._resumed(begun) if begun is not None else Experiment(design=self._design)
+        start = time.monotonic() - experiment.seconds
+        experiment.trials += [
+            self.run(TrialPlace(WARM_UP, WARM_UP, arm)) for arm in self._design.arms
+        ]
+        experiment.seconds = time.monotonic() - start
+        carry_out(
+            experiment,
+            self,
+            self._reporter.say,
+            time.monotonic,
+            lambda so_far: keeper.keep(self._begun(so_far)),
+        )
+        if experiment.stopped == "interrupted":
             raise KeyboardInterrupt
         return self._trial(experiment)
+
+    def _asked(self) -> dict[str, str]:
+        """Return what must be the same when a trial is resumed."""
+        knob, workload = self._wanted.knob, self._workload
+        return {
+            "the values": " ".join(map(knob.shown, range(len(knob.values)))),
+            "the workload": workload.title,
+            "the hosts": ",".join(workload.target.hosts),
+            "the NIC": ",".join(workload.target.nics),
+            "the metric": f"{workload.metric.name}, {workload.metric.better} is better",
+            "--smallest": f"{self._wanted.smallest:g}",
+        }
+
+    def _begun(self, experiment: Experiment[TrialRun]) -> BegunTrial:
+        return BegunTrial(
+            asked=self._asked(),
+            seed=self._wanted.seed,
+            rounds=experiment.rounds,
+            seconds=experiment.seconds,
+            longest_s=experiment.longest_s,
+            runs=experiment.trials,
+            looks=experiment.looks,
+        )
+
+    def _resumed(self, begun: BegunTrial) -> Experiment[TrialRun]:
+        self._reporter.say(f"resuming after block {begun.rounds}")
+        self._wanted = dataclasses.replace(self._wanted, seed=begun.seed)
+        self._design = dataclasses.replace(self._design, seed=str(begun.seed))
+        return Experiment(
+            design=self._design,
+            trials=list(begun.runs),
+            rounds=begun.rounds,
+            seconds=begun.seconds,
+            longest_s=begun.longest_s,
+            looks=list(begun.looks),
+        )
 
     def run(self, place: TrialPlace) -> TrialRun:
         variables = self._applied.put(place.arm)

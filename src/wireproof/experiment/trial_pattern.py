@@ -10,8 +10,10 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Self
 
+from wireproof.experiment.kept import planned_arm
 from wireproof.files.held import temporary_folder
 from wireproof.instrument.watch_command import WatchedCommand
+from wireproof.launch.command import shell_line
 from wireproof.launch.engines import MpiInstall
 from wireproof.launch.known import MPIS
 from wireproof.launch.registry import LaunchCommand
@@ -23,7 +25,7 @@ from wireproof.measure.session.rounds import equally_long, launched_once
 from wireproof.measure.specification import MeasureSpecification
 from wireproof.model import quantity
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.experiment import Better, Metric, TriedKnob
+from wireproof.model.experiment import Better, Metric, PlannedArm, TriedKnob
 from wireproof.model.plan import TransportKind
 from wireproof.model.setting import Profile
 from wireproof.options.knobs import Reader
@@ -67,7 +69,7 @@ class TrialSpecification:
     ``smallest``: an effect below this fraction is ignored. ``budget_s``: no block is started that
     would end later. ``keep``: leave the best value applied, to be confirmed. For settings,
     ``place``: where the hosts keep their journals; ``allow_link_down``: links may go down for a
-    moment.
+    moment. ``storage``: of the result, and of the state that ``resume`` continues.
     """
 
     knob: TriedKnob
@@ -79,6 +81,7 @@ class TrialSpecification:
     profile: Profile = "throughput"
     place: JournalPlace | None = None
     allow_link_down: bool = False
+    storage: Storage = dataclasses.field(default_factory=lambda: Storage(kept=False))
 
 
 # --- The workloads that come with wireproof: a pattern, and a command of the user.
@@ -151,6 +154,10 @@ class PatternWorkload(AbstractContextManager["PatternWorkload"]):
         if self.target.lab is not None or not self.target.hosts:
             guards["cpu_ns_per_message"] = (processor_s() - before) * 1e9 / messages_of(point)
         return value, guards, section.judgement.proof if self.target.wire else ""
+
+    def planned(self, variables: Variables, shown: str) -> PlannedArm:
+        """Return the command of a run."""
+        return planned_arm(shown, command_of(self._with(variables), self.target))
 
     def _with(self, variables: Variables) -> Session:
         for name, value in variables.items():
@@ -267,6 +274,11 @@ class CommandWorkload(AbstractContextManager["CommandWorkload"]):
     def check(self, knob: TriedKnob) -> None:
         """Do nothing, because it is unknown which variables a command reads."""
 
+    def planned(self, variables: Variables, shown: str) -> PlannedArm:
+        """Return the command of a run."""
+        given = {name: value for name, value in variables.items() if value is not None}
+        return PlannedArm(title=shown, commands=[shell_line(self._argv, given)])
+
     def run(self, variables: Variables, shown: str) -> RunNumbers:
         """Run once, like `PatternWorkload.run`."""
         environment = {**self._environment, **{k: v for k, v in variables.items() if v is not None}}
@@ -287,7 +299,12 @@ class CommandWorkload(AbstractContextManager["CommandWorkload"]):
         """
         begun = time.monotonic()
         command = WatchedCommand(
-            self._argv, environment, self._watch.node, NOWHERE, self._watch.hearing
+            self._argv,
+            environment,
+            self._watch.node,
+            NOWHERE,
+            self._watch.hearing,
+            stdin="empty",
         )
         try:
             in_time = self._watch.hearing.listen(self._wanted.longest_s, command.ended)

@@ -53,6 +53,21 @@ class ExperimentResult(msgspec.Struct, frozen=True, kw_only=True):
     notes: list[str] = msgspec.field(default_factory=list)
 
 
+class BegunExperiment(ExperimentResult, frozen=True, kw_only=True):
+    """An experiment in progress, stored so that it can be resumed. ``asked``: what was requested,
+    one text for each part.
+    """
+
+    schema: str = "wireproof.experiment-begun"
+    version: int = 1
+    asked: dict[str, str]
+
+    @property
+    def sound(self) -> bool:
+        """False if it has numbers that are impossible in an experiment."""
+        return self.rounds >= 0 and 0.0 <= self.seconds < math.inf
+
+
 class Metric(msgspec.Struct, frozen=True, kw_only=True):
     """The metric that decides. ``source``: the origin of its value for a run."""
 
@@ -165,6 +180,40 @@ class Stopping(msgspec.Struct, frozen=True, kw_only=True):
     looks: list[InterimLook]
     reason: Literal["decided", "budget", "too-slow"]
     budget_s: float
+
+
+class PlannedArm(msgspec.Struct, frozen=True, kw_only=True):
+    """The shell commands that a round would run for an arm."""
+
+    title: str
+    commands: list[str]
+
+
+class ExperimentPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``--dry-run`` of an experiment prints. ``rounds``: null if the time decides."""
+
+    hosts: list[str]
+    rounds: int | None
+    seed: int
+    arms: list[PlannedArm]
+    notes: list[str] = msgspec.field(default_factory=list)
+
+
+class BegunTrial(BegunExperiment, frozen=True, kw_only=True):
+    """A trial in progress. ``runs``: those of whole blocks. ``longest_s``: of a block."""
+
+    schema: str = "wireproof.trial-begun"
+    runs: list[TrialRun]
+    looks: list[InterimLook]
+    longest_s: float
+
+    @property
+    def sound(self) -> bool:
+        """False if it has impossible runs."""
+        return super().sound and all(
+            run.value >= 0 and 0.0 < run.metric < math.inf and run.block < self.rounds
+            for run in self.runs
+        )
 
 
 class TryResult(msgspec.Struct, frozen=True, kw_only=True):

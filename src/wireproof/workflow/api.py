@@ -49,7 +49,7 @@ T = TypeVar("T")
 _EVERYWHERE = tuple(name for name, row in ROWS.items() if row.group in ("target", "link"))
 _SHARED = ("budget", "deadline", "seed", "repeat", "out", "resume", "model", "environment")
 _CHECK = ("topology", "criteria", "rounds", "all_pairs", "audit", "model_faults")
-_MEASURE = tuple(
+MEASURE = tuple(
     name
     for name, row in ROWS.items()
     if row.group == "measure" and name not in ("gain", "psm_statistics")
@@ -62,16 +62,21 @@ _DEFAULTS: dict[str, Any] = {
 }
 
 
-def _with_options(*names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+def with_options(*names: str, **more: Any) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Give a function the keywords ``names`` and the common keywords: the options of the groups
-    target and link, ``budget``, ``out`` ..., and ``environment``, the variables in which wireproof
-    looks for an allocation (default: those of this process).
+    target and link, ``budget``, ``out`` ..., those in ``more`` with their defaults, and
+    ``environment``, the variables in which wireproof looks for an allocation (default: those of
+    this process).
 
     The function's signature shows these keywords, with defaults from the table of options. An
     unknown keyword raises TypeError.
     """
-    known = (*_EVERYWHERE, *_SHARED, *names)
-    options = [Parameter(name, Parameter.KEYWORD_ONLY, default=_DEFAULTS[name]) for name in known]
+    defaults = {**{name: _DEFAULTS[name] for name in (*_EVERYWHERE, *_SHARED, *names)}, **more}
+    known = tuple(defaults)
+    options = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=default)
+        for name, default in defaults.items()
+    ]
 
     def decorate(function: Callable[P, T]) -> Callable[P, T]:
         whole = signature(function)
@@ -80,7 +85,7 @@ def _with_options(*names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
         @functools.wraps(function)
         def call(*arguments: P.args, **given: P.kwargs) -> T:
             refuse_unknown(given, (*known, *(each.name for each in named)))
-            return function(*arguments, **given)
+            return function(*arguments, **{**more, **given})
 
         vars(call)["__signature__"] = whole.replace(parameters=[*named, *options])
         return call
@@ -88,7 +93,7 @@ def _with_options(*names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
     return decorate
 
 
-@_with_options()
+@with_options()
 def audit(
     *only: str,
     profile: SettingsProfile = "throughput",
@@ -120,7 +125,7 @@ def audit(
     return msgspec.structs.replace(found, results=list(found.results))
 
 
-@_with_options(*_CHECK)
+@with_options(*_CHECK)
 def check(
     *,
     profile: Profile = "quick",
@@ -135,21 +140,21 @@ def check(
     that cannot be used and ``CouldNotMeasure`` if nothing was measured; a bad verdict is not an
     error. ``reporter`` receives progress messages; the default is the logger ``wireproof``.
     """
-    asked = _asked(options, profile=profile)
-    specification = CheckSpecification.of(asked, _storage(asked))
+    asked = resolved(options, profile=profile)
+    specification = CheckSpecification.of(asked, storage_of(asked))
     result = run_check(specification, reporter or LoggingReporter(), environment_of(options))
     return result.documents()
 
 
-@_with_options(*_MEASURE)
+@with_options(*MEASURE)
 def measure(pattern: str, *, reporter: Reporter | None = None, **options: Any) -> ResultDocument:
     """Measure one pattern (``pingpong``, ``stream``, ``allreduce``, ...) over a range of sizes,
     prove the path that it used, and judge it.
 
     Return the document that ``wireproof measure --json`` prints; units and errors as for ``check``.
     """
-    asked = _asked(options)
-    specification = MeasureSpecification.of(asked, _storage(asked), pattern=pattern)
+    asked = resolved(options)
+    specification = MeasureSpecification.of(asked, storage_of(asked), pattern=pattern)
     result = run_measure(specification, reporter or LoggingReporter(), environment_of(options))
     return result.documents()[0]
 
@@ -202,7 +207,7 @@ def compare(a: Path | str, b: Path | str) -> Comparison:
     return run_compare(Path(a), Path(b), LoggingReporter())
 
 
-def _asked(options: Mapping[str, Any], **more: str) -> Asked:
+def resolved(options: Mapping[str, Any], **more: str) -> Asked:
     """Return the options of a call, checked as on the command line."""
     given = {**options, **more, "model_fault": options.get("model_faults")}
     if "audit" in given:
@@ -223,10 +228,10 @@ def _text(name: str, value: object) -> object:
 
 def lone_target(options: Mapping[str, Any]) -> Asked:
     """Return the target given by the options; a single host is allowed. Raises ``BadInput``."""
-    return dataclasses.replace(_asked(options), alone=True)
+    return dataclasses.replace(resolved(options), alone=True)
 
 
-def _storage(options: Asked) -> Storage:
+def storage_of(options: Asked) -> Storage:
     kept = options.out is not None or options.resume
     return Storage(folder=options.out, kept=kept, resume=options.resume)
 
@@ -241,7 +246,7 @@ def environment_of(options: Mapping[str, Any]) -> Mapping[str, str]:
 # not ask for confirmation.
 
 
-@_with_options()
+@with_options()
 def tune_plan(
     *asked: str,
     profile: SettingsProfile = "throughput",
@@ -269,7 +274,7 @@ def tune_plan(
     return plan(specification, reporter or LoggingReporter(), environment_of(options))
 
 
-@_with_options()
+@with_options()
 def tune_apply(
     wanted: TunePlan,
     *,
@@ -293,7 +298,7 @@ def tune_apply(
     return apply(checked, target, timeout_s=timeout_s, place=place)
 
 
-@_with_options()
+@with_options()
 def tune_confirm(
     name: str, *, root: Path | str | None = None, state: str = "", **options: Any
 ) -> Tuned:
@@ -301,7 +306,7 @@ def tune_confirm(
     return confirm(_target(options, root), name, _place(root, state))
 
 
-@_with_options()
+@with_options()
 def tune_revert(
     name: str = "",
     *,
@@ -318,7 +323,7 @@ def tune_revert(
     return revert(_target(options, root), name, _place(root, state), force=force)
 
 
-@_with_options()
+@with_options()
 def tune_status(
     name: str = "",
     *,

@@ -117,24 +117,6 @@ class Hint(msgspec.Struct, frozen=True, kw_only=True):
     command: str
 
 
-class PlannedLayer(msgspec.Struct, frozen=True, kw_only=True):
-    """The shell commands that a round would run for a layer."""
-
-    name: LayerName
-    title: str
-    commands: list[str]
-
-
-class LadderPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """The output of ``wireproof ladder --dry-run --json``."""
-
-    hosts: list[str]
-    rounds: int
-    seed: int
-    layers: list[PlannedLayer]
-    notes: list[str] = msgspec.field(default_factory=list)
-
-
 class Ladder(ExperimentResult, frozen=True, kw_only=True):
     """The output of ``wireproof ladder --json``. ``smallest``: smaller losses, as a share, count as
     none. ``attainable_bytes_per_s``: attainable goodput of the claimed link, null if no link is

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from wireproof.experiment.ladder import LayerName, PlannedLayer
+from wireproof.experiment.ladder import LayerName
 from wireproof.experiment.ladder.steps import Round
 from wireproof.files.hostile import replace_file
 from wireproof.launch.command import shell_line
@@ -13,6 +13,7 @@ from wireproof.launch.recipe import find_recipe
 from wireproof.measure.result import MeasuredPart
 from wireproof.model import quantity
 from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.experiment import PlannedArm
 from wireproof.model.finding import Proof, worst_proof
 from wireproof.model.series import Series, SeriesPoint
 from wireproof.report.json import enveloped, json_text
@@ -65,14 +66,19 @@ class CommandedLayer:
         self._longest_s = longest_s
         self.title = title
         self._runs, self._folder, self._environment = runs, folder, environment
-        self._proofs: list[Proof] = []
+        self.rounds: dict[int, tuple[Round, Proof]] = {}
 
     @property
     def target(self) -> Target:
         return self._runs[0].proof.target
 
     def run(self, number: int, seed: int, reporter: Reporter) -> Round:
-        """Run one round. Raises ``CouldNotMeasure`` if a command fails or prints nothing usable."""
+        """Run one round, unless ``rounds`` has it from before an interruption.
+
+        Raises ``CouldNotMeasure`` if a command fails or prints nothing usable.
+        """
+        if number in self.rounds:
+            return self.rounds[number][0]
         times: dict[int, float] = {}
         windowed: list[float] = []
         proofs: set[Proof] = set()
@@ -94,8 +100,9 @@ class CommandedLayer:
             )
         # Runs of small messages move too few bytes to be visible in the counters, so the other runs
         # decide.
-        self._proofs.append(worst_proof(proofs - {"unproven"}))
-        return Round(times, max(windowed, default=None))
+        measured = Round(times, max(windowed, default=None))
+        self.rounds[number] = measured, worst_proof(proofs - {"unproven"})
+        return measured
 
     def _proved(self, asked: Asked, reporter: Reporter) -> ProvedCommand:
         try:
@@ -119,10 +126,10 @@ class CommandedLayer:
             text = json_text(enveloped(PROOF, proved.document(asked.proof))) + "\n"
             replace_file(self._folder / name, text.encode())
 
-    def planned(self, seed: int) -> PlannedLayer:
+    def planned(self, seed: int) -> PlannedArm:
         """Return the commands of a round."""
         lines = [shell_line(asked.proof.argv, {}) for asked in self._runs]
-        return PlannedLayer(name=self.name, title=self.title, commands=lines)
+        return PlannedArm(title=self.title, commands=lines)
 
     def titled(self) -> str:
         return self.title
@@ -138,7 +145,7 @@ class CommandedLayer:
 
     def proof(self) -> Proof:
         """Return on-wire if every round was on the wire."""
-        return worst_proof(self._proofs)
+        return worst_proof(proof for _, proof in self.rounds.values())
 
     def part(self) -> MeasuredPart | None:
         """Return None: a command has no part that `report` could judge; its proofs are stored
@@ -213,14 +220,16 @@ def application(
     runs = [
         Asked(
             proof=ProofSpecification(
-                argv=tuple(word.replace(SIZE_WORD, str(size)) for word in argv), target=target
+                argv=tuple(word.replace(SIZE_WORD, str(size)) for word in argv),
+                target=target,
+                stdin="empty",
             ),
             size=size,
             number=number,
         )
         for size in (sizes or SIZES)
         if by_size
-    ] or [Asked(proof=ProofSpecification(argv=tuple(argv), target=target))]
+    ] or [Asked(proof=ProofSpecification(argv=tuple(argv), target=target, stdin="empty"))]
     title = "the application"
     return CommandedLayer("application", title, runs, folder, environment, longest_s)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from wireproof.experiment.ladder import Ladder, LadderPlan, Layer, Quantity, StepAnswer
+from wireproof.experiment.ladder import Ladder, Layer, Quantity, StepAnswer
 from wireproof.model import quantity
 from wireproof.model.experiment import Interval
 from wireproof.report.document import (
@@ -12,7 +12,6 @@ from wireproof.report.document import (
     Head,
     Item,
     Part,
-    Raw,
     Row,
     Section,
     Steps,
@@ -22,7 +21,6 @@ from wireproof.report.document import (
     items_of,
 )
 from wireproof.report.document import Step as Try
-from wireproof.report.names import clean
 
 _MOST_HINTS = 8
 _QUANTITIES: dict[Quantity, tuple[str, str, Callable[[float], str]]] = {
@@ -73,16 +71,6 @@ def ladder_document(ladder: Ladder) -> Document:
     )
     parts.append(Text(method, "note"))
     return Document(f"Layers {of} {where}", ladder.answer, tuple(parts), ladder.verdict)
-
-
-def plan_document(plan: LadderPlan) -> Document:
-    """Return the first launch of each layer as shell commands."""
-    rounds = quantity.counted(plan.rounds, "round")
-    lines = [f"# {rounds} in random order, seed {plan.seed}; the first launch of each layer:"]
-    lines += [f"# {clean(note)}" for note in plan.notes]
-    for layer in plan.layers:
-        lines += [f"# {layer.title}", *layer.commands]
-    return Document("What the ladder would run", "", (Raw(tuple(lines)),))
 
 
 def _layer_table(ladder: Ladder, what: Quantity) -> Table | None:

@@ -19,7 +19,8 @@ from wireproof.experiment import (
     TrialPlace,
     carry_out,
 )
-from wireproof.experiment.ladder import LAYERS, Ladder, LadderPlan, Layer, LayerName, MissingLayer
+from wireproof.experiment.kept import Keeper
+from wireproof.experiment.ladder import LAYERS, Ladder, Layer, LayerName, MissingLayer
 from wireproof.experiment.ladder.commanded import LONGEST_S, CommandedLayer, application, raw_verbs
 from wireproof.experiment.ladder.launched import (
     LadderSpecification,
@@ -27,12 +28,14 @@ from wireproof.experiment.ladder.launched import (
     ModelStep,
     methods_of,
 )
-from wireproof.experiment.ladder.steps import Round, enough_rounds, fitted
+from wireproof.experiment.ladder.steps import BegunLadder, Round, enough_rounds, fitted
 from wireproof.experiment.ladder.verdict import Rung, decided, hints_for, judge_ladder
 from wireproof.ledger.relations import port_called
 from wireproof.measure.resume import result_folder
 from wireproof.measure.session.rounds import sealed
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
+from wireproof.model.experiment import ExperimentPlan
+from wireproof.model.finding import Proof
 from wireproof.model.quantity import counted
 from wireproof.model.record import Host, Nic
 from wireproof.report.reporter import Reporter, say_all
@@ -69,15 +72,15 @@ def run_ladder(
 
 def plan_ladder(
     wanted: LadderSpecification, reporter: Reporter, environment: Mapping[str, str]
-) -> LadderPlan:
+) -> ExperimentPlan:
     """Return the commands that would run, without starting anything. Raises ``BadInput``."""
     layers = layers_of_hosts(wanted, Path(), environment)
     target, seed = layers[0].target, wanted.mpi.chosen_seed()
-    return LadderPlan(
+    return ExperimentPlan(
         hosts=list(target.hosts),
         rounds=wanted.rounds or enough_rounds(len(layers) - 1),
         seed=seed,
-        layers=[layer.planned(seed) for layer in layers],
+        arms=[layer.planned(seed) for layer in layers],
         notes=list(target.notes),
     )
 
@@ -105,6 +108,7 @@ class _Ladder(Bench[Round]):
         self._missing: list[MissingLayer] = []
         self._failed: list[tuple[int, AnyLayer, WireproofError]] = []
         self._poorer: set[LayerName] = set()
+        self._earlier: dict[LayerName, dict[int, tuple[Round, Proof]]] = {}
 
     def measure(self) -> tuple[KeptLadder, Stopped]:
         """Measure all rounds, or those before an interruption, and return the answer."""
@@ -112,14 +116,50 @@ class _Ladder(Bench[Round]):
         names = ", ".join(layer.title for layer in self._layers)
         rounds = self._wanted.rounds or enough_rounds(len(self._layers) - 1)
         self._reporter.say(f"{counted(rounds, 'round')} of {names}")
+        keeper = Keeper(self._folder if self._wanted.storage.kept else None, BegunLadder)
+        asked = {
+            "the layers": names,
+            "the rounds": str(rounds),
+            "the hosts": ",".join(self._target.hosts),
+            "the command": " ".join(self._wanted.command),
+        }
+        begun = keeper.begun(asked)
+        if begun is not None:
+            self._seed, self._earlier = begun.seed, begun.commanded
+            self._take_up()
         design = self._with_layers(Design(arms=(), seed=str(self._seed), rounds=rounds))
-        experiment = carry_out(Experiment(design=design), self, self._reporter.say, time.monotonic)
+        seconds = begun.seconds if begun is not None else 0.0
+        experiment: Experiment[Round] = Experiment(design=design, seconds=seconds)
+
+        def keep(so_far: Experiment[Round]) -> None:
+            keeper.keep(self._begun(asked, so_far))
+
+        keep(experiment)
+        carry_out(experiment, self, self._reporter.say, time.monotonic, keep)
         if experiment.stopped == "interrupted":
             done = f"{experiment.rounds} of {counted(rounds, 'round')}"
             self._reporter.warn(f"interrupted after {done}: no answer")
             if not experiment.rounds:
                 raise KeyboardInterrupt
         return self._result(experiment), experiment.stopped
+
+    def _begun(self, asked: dict[str, str], experiment: Experiment[Round]) -> BegunLadder:
+        fresh = {
+            layer.name: layer.rounds for layer in self._layers if isinstance(layer, CommandedLayer)
+        }
+        return BegunLadder(
+            asked=asked,
+            seed=self._seed,
+            rounds=experiment.rounds,
+            seconds=experiment.seconds,
+            commanded={**self._earlier, **fresh},
+        )
+
+    def _take_up(self) -> None:
+        """Give the layers of other programs their rounds from before an interruption."""
+        for layer in self._layers:
+            if isinstance(layer, CommandedLayer):
+                layer.rounds = dict(self._earlier.get(layer.name, {}))
 
     def _with_layers(self, design: Design) -> Design:
         arms = tuple(LAYERS.index(layer.name) for layer in self._layers)
@@ -184,6 +224,7 @@ class _Ladder(Bench[Round]):
             self._is_missing("verbs", "raw verbs", error)
             return
         self._layers.insert(0, layer)
+        layer.rounds = dict(self._earlier.get("verbs", {}))
         verbs = TrialPlace(0, 0, LAYERS.index("verbs"))
         try:
             self.run(verbs)

@@ -9,7 +9,7 @@ from statistics import median
 
 import msgspec
 
-from wireproof.experiment.ladder import LAYERS, Collective, LayerName, PlannedLayer
+from wireproof.experiment.ladder import LAYERS, Collective, LayerName
 from wireproof.experiment.ladder.steps import Round
 from wireproof.launch.command import shell_line
 from wireproof.measure.job import Prepared, prepare
@@ -19,6 +19,7 @@ from wireproof.measure.session.launch import command_of
 from wireproof.measure.session.rounds import Rounds, time_of
 from wireproof.measure.specification import MeasureSpecification
 from wireproof.model.errors import BadInput
+from wireproof.model.experiment import PlannedArm
 from wireproof.model.finding import Judgement, Proof, worst_proof
 from wireproof.model.plan import ModelWorld
 from wireproof.model.record import Host, PointRecord
@@ -111,13 +112,13 @@ class LaunchedLayer:
             max(windowed, default=None),
         )
 
-    def planned(self, seed: int) -> PlannedLayer:
+    def planned(self, seed: int) -> PlannedArm:
         """Return the command of the first launch."""
         command = command_of(
             self._rounds.session(0, seed, self._folder / f"{self.name}-1"), self.target
         )
         line = shell_line(command.argv, command.environment)
-        return PlannedLayer(name=self.name, title=self.title, commands=[line])
+        return PlannedArm(title=self.title, commands=[line])
 
     def part(self) -> MeasuredPart:
         """Return all rounds as one judged run, so that rounds with few bytes support each other's

@@ -21,7 +21,8 @@ from wireproof.experiment.ladder import (
     SizeTime,
     StepAnswer,
 )
-from wireproof.model.experiment import Answer, Interval, Metric
+from wireproof.model.experiment import Answer, BegunExperiment, Interval, Metric
+from wireproof.model.finding import Proof
 from wireproof.stats import above, least_size
 from wireproof.stats.fit import CurveFit, fit_sizes, fit_with_break
 
@@ -136,6 +137,26 @@ class Round:
 
     times: Mapping[int, float]
     windowed: float | None = None
+
+
+class BegunLadder(BegunExperiment, frozen=True, kw_only=True):
+    """A ladder in progress. ``commanded``: by layer, the rounds that other programs have measured,
+    with the proof of each; the rounds of the other layers are in their records.
+    """
+
+    schema: str = "wireproof.ladder-begun"
+    commanded: dict[LayerName, dict[int, tuple[Round, Proof]]]
+
+    @property
+    def sound(self) -> bool:
+        """False if it has impossible rounds."""
+        rounds = [measured for layer in self.commanded.values() for measured, _ in layer.values()]
+        numbers = [
+            number
+            for measured in rounds
+            for number in (*measured.times.values(), measured.windowed or 1.0)
+        ]
+        return super().sound and all(0.0 < number < math.inf for number in numbers)
 
 
 def enough_rounds(steps: int) -> int:

@@ -5,11 +5,12 @@ Ratios are value / base of the metric as measured; shares are fractions. ``None`
 never zero. Compared values are texts, as in the environment.
 """
 
+import math
 from typing import Annotated, Literal
 
 import msgspec
 
-from wireproof.model.experiment import Answer, ExperimentResult, Metric
+from wireproof.model.experiment import Answer, BegunExperiment, ExperimentResult, Metric
 from wireproof.model.finding import Finding, Verdict
 
 Seen = Literal[
@@ -209,21 +210,27 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
     controls: dict[str, str] = {}
 
 
-class _Measured(ExperimentResult, frozen=True, kw_only=True):
+class Begun(BegunExperiment, frozen=True, kw_only=True):
+    """A study in progress. ``probes``: by configuration."""
+
+    schema: str = "wireproof.study-begun"
     rails: list[str]
     configurations: list[Configuration]
     runs: list[StudyRun]
-
-
-class Begun(_Measured, frozen=True, kw_only=True):
-    """A study in progress, stored so that it can be resumed. ``asked``: the request, one text per
-    part. ``probes``: the probes by configuration.
-    """
-
-    schema: str = "wireproof.study-begun"
-    version: int = 1
-    asked: dict[str, str]
     probes: dict[int, Probe]
+
+    @property
+    def sound(self) -> bool:
+        """False if it has impossible runs."""
+        known = range(len(self.configurations))
+        return (
+            super().sound
+            and all(number in known and number for number in self.probes)
+            and all(
+                run.configuration in known and all(0 < n < math.inf for n in run.numbers.values())
+                for run in self.runs
+            )
+        )
 
 
 class Advice(msgspec.Struct, frozen=True, kw_only=True):
@@ -236,13 +243,16 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
-class Study(_Measured, frozen=True, kw_only=True):
+class Study(ExperimentResult, frozen=True, kw_only=True):
     """The output of ``wireproof study --json``. ``configurations``: the first is the base.
     ``precision``: median half-width of the effects' intervals, by pattern.
     """
 
     schema: str = "wireproof.study"
     version: int = 1
+    rails: list[str]
+    configurations: list[Configuration]
+    runs: list[StudyRun]
     library: str
     title: str
     hosts: list[str]

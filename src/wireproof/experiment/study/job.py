@@ -8,12 +8,9 @@ import dataclasses
 import tempfile
 import time
 from collections.abc import Mapping
-from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import cast
-
-import msgspec
 
 from wireproof.catalogue import refuse_slow_patterns
 from wireproof.experiment import (
@@ -26,6 +23,7 @@ from wireproof.experiment import (
     carry_out,
     least_rounds,
 )
+from wireproof.experiment.kept import Keeper, keeper_for
 from wireproof.experiment.study import (
     Begun,
     Configuration,
@@ -42,22 +40,17 @@ from wireproof.experiment.study.launching import COUNTS, Launcher, StudySpecific
 from wireproof.experiment.study.library import libraries, library_called
 from wireproof.experiment.study.readback import agreed_rails, complaint, readbacks
 from wireproof.files.held import temporary_folder
-from wireproof.files.hostile import read_bounded, replace_file
-from wireproof.measure.resume import result_folder
 from wireproof.model import quantity
 from wireproof.model.errors import (
-    BadInput,
     CouldNotMeasure,
     WireproofError,
-    decode_json,
-    reading,
-    writing,
 )
+from wireproof.model.experiment import ExperimentPlan
 from wireproof.model.record import Host
 from wireproof.model.secrets import masked
 from wireproof.report.reporter import Reporter
 
-__all__ = ["StudySpecification", "libraries", "library_called", "run_study"]
+__all__ = ["StudySpecification", "libraries", "library_called", "plan_study", "run_study"]
 
 
 class Prober:
@@ -133,6 +126,7 @@ def _of(library: Library) -> str:
     return f"the study {library.id}"
 
 
+RESULT = "study.json"
 MORE_ROUNDS = 3
 """Rounds beyond the minimum, so that a single outlier block cannot hide an effect."""
 LEAST_PLANNED = 12
@@ -150,16 +144,34 @@ def run_study(
     refuse_slow_patterns(pick, "--values", _of(wanted.library))
     knobs = pick()
     launcher = Launcher(wanted, wanted.over or patterns_for(knobs), reporter, environment)
-    with ExitStack() as stack:
-        kept = wanted.storage.kept
-        keeper = Keeper(
-            stack.enter_context(result_folder(wanted.storage, "study", reporter)) if kept else None
-        )
-        scratch = Path(stack.enter_context(temporary_folder("wireproof-study-")))
-        bench = _Study(wanted, launcher, knobs, scratch, reporter)
+    with (
+        keeper_for(wanted.storage, "study", reporter, Begun) as keeper,
+        temporary_folder("wireproof-study-") as scratch,
+    ):
+        bench = _Study(wanted, launcher, knobs, Path(scratch), reporter)
         study = bench.measure({**environment, **launcher.base}, keeper)
-        keeper.result(study)
+        keeper.keep(study, RESULT)
     return study
+
+
+def plan_study(
+    wanted: StudySpecification, reporter: Reporter, environment: Mapping[str, str]
+) -> ExperimentPlan:
+    """Return the command of a launch with each value, without starting anything; the rails are
+    those that --nic names. Raises ``BadInput``.
+    """
+    knobs = chosen(wanted.library, wanted.knobs, wanted.values)
+    launcher = Launcher(wanted, wanted.over or patterns_for(knobs), reporter, environment)
+    tried, left = configurations(knobs, launcher.asked, {**environment, **launcher.base})
+    for configuration in tried:
+        launcher.check(configuration)
+    return ExperimentPlan(
+        hosts=list(launcher.target.hosts),
+        rounds=None,
+        seed=wanted.seed,
+        arms=[launcher.planned(configuration) for configuration in tried],
+        notes=[*launcher.target.notes, *left],
+    )
 
 
 class _Study(Bench[StudyRun]):
@@ -185,7 +197,7 @@ class _Study(Bench[StudyRun]):
         self._notes: list[str] = []
         self._course: Experiment[StudyRun] = Experiment(design=Design(arms=(0,), seed="", rounds=0))
 
-    def measure(self, variables: Mapping[str, str], keeper: Keeper) -> Study:
+    def measure(self, variables: Mapping[str, str], keeper: Keeper[Begun]) -> Study:
         hosts = self._prober.base()
         rails, notes = agreed_rails(hosts, self._launcher.asked)
         self._launcher.rails = rails
@@ -254,7 +266,7 @@ class _Study(Bench[StudyRun]):
             if probe.failed:
                 self._reporter.say(f"{configuration.shown}: no run works with it: {probe.failed}")
 
-    def _measure(self, keeper: Keeper) -> None:
+    def _measure(self, keeper: Keeper[Begun]) -> None:
         startable = [number for number, probe in self._probes.items() if not probe.failed]
         if not startable:
             return
@@ -265,7 +277,11 @@ class _Study(Bench[StudyRun]):
             course.trials = [run for run in course.trials if run.block < first]
         course.seconds = self._seconds()
         carry_out(
-            course, self, self._reporter.say, time.monotonic, lambda _: keeper.keep(self._begun())
+            course,
+            self,
+            self._reporter.say,
+            time.monotonic,
+            lambda _: keeper.keep(self._begun()),
         )
 
     def _warm_up(self) -> float:
@@ -358,63 +374,3 @@ def _inherited(
         if assignments
         else []
     )
-
-
-# --- A study in progress and its result, in the requested folder.
-
-BEGUN, RESULT = "begun.json", "study.json"
-_LARGEST = 64 << 20
-
-
-class Keeper:
-    """Stores a study in ``folder``; if it is None, nothing is stored."""
-
-    def __init__(self, folder: Path | None) -> None:
-        self.folder = folder
-
-    def begun(self, asked: dict[str, str]) -> Begun | None:
-        """Return a stored study to resume, or None.
-
-        Raises ``BadInput`` if it is damaged, or was started with other options.
-        """
-        if self.folder is None or not (self.folder / BEGUN).exists():
-            return None
-        with reading(self.folder / BEGUN):
-            stored = decode_json(read_bounded(self.folder / BEGUN, _LARGEST, follow=False), Begun)
-        for part, value in asked.items():
-            if stored.asked.get(part) != value:
-                raise BadInput(
-                    f"the study in {self.folder} was started with {part}"
-                    f" {stored.asked.get(part, '')[:200]!r}, not {value[:200]!r}: give the same, or"
-                    " another --out."
-                )
-        _sound(stored, self.folder)
-        return stored
-
-    def keep(self, begun: Begun) -> None:
-        """Store the measurements so far. Raises ``CouldNotMeasure`` if they cannot be written."""
-        self._write(BEGUN, begun)
-
-    def result(self, study: Study) -> None:
-        """Store the study as the document that ``--json`` prints."""
-        self._write(RESULT, study)
-
-    def _write(self, name: str, document: Begun | Study) -> None:
-        if self.folder is not None:
-            with writing(self.folder / name, CouldNotMeasure):
-                replace_file(self.folder / name, msgspec.json.encode(document) + b"\n")
-
-
-def _sound(begun: Begun, folder: Path) -> None:
-    """Raise ``BadInput`` for numbers that are impossible in a study."""
-    known = range(len(begun.configurations))
-    good = (
-        begun.rounds >= 0
-        and all(number in known and number for number in begun.probes)
-        and all(
-            run.configuration in known and all(0 < n < float("inf") for n in run.numbers.values())
-            for run in begun.runs
-        )
-    )
-    if not good:
-        raise BadInput(f"{folder / BEGUN} is damaged: it has impossible runs.")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from wireproof.experiment.kept import planned_arm
 from wireproof.experiment.study import Configuration, Library, StudiedPattern, StudyRun
 from wireproof.experiment.study.catalogue import points_of, title_of
 from wireproof.experiment.study.readback import Said, path_of, said_in
@@ -29,10 +30,11 @@ from wireproof.logs.psm3.identify import readback
 from wireproof.logs.psm3.statistics import statistics
 from wireproof.logs.psm3.verdict import judge_statistics
 from wireproof.measure.session import Method, Session, Storage
-from wireproof.measure.session.launch import install_for
+from wireproof.measure.session.launch import command_of, install_for
 from wireproof.measure.session.rounds import equally_long, launched_once
 from wireproof.model.claim import first_rail, rails_of
 from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.experiment import PlannedArm
 from wireproof.model.plan import FactRequest, Point
 from wireproof.model.psm3 import Statistics
 from wireproof.model.record import Host
@@ -130,6 +132,12 @@ class Launcher:
             why = unread(name, self._session.transport, self.install)
             if why:
                 raise BadInput(f"{name} has no effect in these launches: {why}.")
+
+    def planned(self, configuration: Configuration) -> PlannedArm:
+        """Return the command of a launch with this value."""
+        points = tuple(self._points.values())
+        session = self._with(configuration.variables, points, self._budget_s, Path())
+        return planned_arm(configuration.whole, command_of(session, self.target))
 
     @property
     def patterns(self) -> list[StudiedPattern]:

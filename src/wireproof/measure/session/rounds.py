@@ -38,13 +38,13 @@ def equally_long(policy: Policy) -> Policy:
 def launched_once(
     session: Session, target: Target, reporter: Reporter
 ) -> tuple[JudgedRun, list[Outcome]]:
-    """Run one trial of an experiment.
+    """Run one trial of an experiment; if it is resumed, only points without a record are measured.
 
     Raises ``CouldNotMeasure`` if it measured no point, and ``KeyboardInterrupt`` if the user
     stopped it.
     """
     section, outcomes = run_session(session, target, reporter)
-    if outcomes[-1].ending.ended == "interrupted":
+    if outcomes and outcomes[-1].ending.ended == "interrupted":
         raise KeyboardInterrupt
     if not section.run.points:
         raise CouldNotMeasure(outcomes[-1].ending.reason)
@@ -84,7 +84,7 @@ class Rounds:
 
     def session(self, number: int, seed: int, folder: Path | None) -> Session:
         """Return the session of round ``number``: the same points in another order, with separate
-        numbers.
+        numbers. If the experiment is resumed, a launch that has begun measures its missing points.
         """
         session = self._method.session(
             f"{self.title}, round {number + 1}",
@@ -99,7 +99,13 @@ class Rounds:
             msgspec.structs.replace(point, id=first + point.id, repeat=number)
             for point in numbered(self.prepared.points, seed=seed + number)
         )
-        return dataclasses.replace(session, points=points, extra=self.prepared.variables)
+        begun = folder is not None and (folder / "run.json").is_file()
+        return dataclasses.replace(
+            session,
+            points=points,
+            extra=self.prepared.variables,
+            resume=self._storage.resume and begun,
+        )
 
     def run(self, number: int, seed: int, folder: Path, reporter: Reporter) -> JudgedRun:
         """Run one launch. Raises ``CouldNotMeasure`` if a point has no time."""

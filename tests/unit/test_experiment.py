@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,10 @@ from wireproof.experiment import (
     least_rounds,
 )
 from wireproof.experiment.effects import Trial, chance_of, effects
+from wireproof.experiment.kept import Keeper
 from wireproof.locate.significance import holm
-from wireproof.model.errors import CouldNotMeasure, WireproofError
-from wireproof.model.experiment import Metric
+from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
+from wireproof.model.experiment import BegunExperiment, Metric
 
 RATE = Metric(name="rate", unit="bytes_per_s", better="higher", source="")
 TIME = Metric(name="time", unit="ns", better="lower", source="")
@@ -221,6 +223,32 @@ def test_no_round_is_begun_that_would_end_later() -> None:
     design = Design(arms=(0, 1), seed="1", rounds=9, budget_s=7.0)
     found = carried(design, Made(Clock()))
     assert (found.rounds, found.stopped, found.seconds) == (3, "budget", 6.0)
+
+
+# --- stored experiments
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"rounds": -1}, {"seed": -1}, {"seed": 1 << 63}, {"seconds": -1.0}]
+)
+def test_a_stored_experiment_with_impossible_numbers_is_refused(
+    tmp_path: Path, wrong: dict[str, Any]
+) -> None:
+    begun = BegunExperiment(**{"asked": {}, "rounds": 1, "seed": 1, "seconds": 1.0} | wrong)
+    keeper = Keeper(tmp_path, BegunExperiment)
+    keeper.keep(begun)
+    with pytest.raises(BadInput, match=r"begun\.json is damaged"):
+        keeper.begun({})
+
+
+def test_a_stored_experiment_of_other_options_is_refused(tmp_path: Path) -> None:
+    keeper = Keeper(tmp_path, BegunExperiment)
+    assert keeper.begun({"the hosts": "a,b"}) is None
+    begun = BegunExperiment(asked={"the hosts": "a,b"}, rounds=1, seed=1, seconds=1.0)
+    keeper.keep(begun)
+    assert keeper.begun({"the hosts": "a,b"}) == begun
+    with pytest.raises(BadInput, match="was started with the hosts 'a,b', not 'a,c'"):
+        keeper.begun({"the hosts": "a,c"})
 
 
 # --- effects

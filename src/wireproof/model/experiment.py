@@ -65,7 +65,7 @@ class BegunExperiment(ExperimentResult, frozen=True, kw_only=True):
     @property
     def sound(self) -> bool:
         """False if it has numbers that are impossible in an experiment."""
-        return self.rounds >= 0 and 0.0 <= self.seconds < math.inf
+        return self.rounds >= 0 and 0 <= self.seed < 1 << 63 and 0.0 <= self.seconds < math.inf
 
 
 class Metric(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ import pytest
 from wireproof.experiment.rails_document import gain_document
 from wireproof.experiment.rails_verdict import gain_of, goodput_of, judge_gain
 from wireproof.model.experiment import GainRow, Interval, RailGain, RailNumber
+from wireproof.report.document import Span, Table
 from wireproof.report.ink import Look
 from wireproof.report.text import document_text
 
@@ -144,6 +145,10 @@ def test_the_text_names_every_rail_and_fits(width: int) -> None:
     assert all(len(line) <= width for line in text.splitlines())
     for word in ("hsn0", "hsn1", "together", "slow-rail", "UCX_NET_DEVICES=hsn0,hsn1"):
         assert word in text
+    tables = [part for part in gain_document(gain).parts if isinstance(part, Table)]
+    assert [cells[-1] for cells, *_ in tables[0].rows] == [
+        Span(each.gain.value, each.gain.low, each.gain.high) for each in gain.rows
+    ]
 
 
 def test_a_single_launch_has_no_interval_and_passes_nothing() -> None:

@@ -1,5 +1,7 @@
 """The gain from several rails as a document: a table for each pattern and size."""
 
+from collections.abc import Sequence
+
 from wireproof.model import quantity
 from wireproof.model.experiment import GainRow, RailGain, RailNumber
 from wireproof.report.document import (
@@ -9,6 +11,7 @@ from wireproof.report.document import (
     Head,
     Part,
     Row,
+    Span,
     Table,
     Text,
     items_of,
@@ -23,10 +26,24 @@ _RAIL_HEADS = (
 )
 
 
+_GAIN_HEADS = (
+    Head("", 9, left=True),
+    Head("times, 95 %", 8, left=True),
+    Head("of the sum", 6, left=True),
+    Head("", 3, left=True),
+)
+
+
 def gain_document(gain: RailGain) -> Document:
     """Return the answer, the findings, a table for each row, and the method."""
     findings = [Findings(items_of(gain.findings))] if gain.findings else []
-    parts: list[Part] = [*findings, *map(_gain_table, gain.rows), Text(_gain_method(gain), "note")]
+    every = [_forest(gain.rows)] if gain.rows else []
+    parts: list[Part] = [
+        *findings,
+        *every,
+        *map(_rails_table, gain.rows),
+        Text(_gain_method(gain), "note"),
+    ]
     return Document("Gain from several rails", gain.answer, tuple(parts), gain.verdict)
 
 
@@ -40,15 +57,35 @@ def _gain_method(gain: RailGain) -> str:
     )
 
 
-def _gain_table(row: GainRow) -> Table:
+def _forest(rows: Sequence[GainRow]) -> Table:
+    """Return all gains: times the best rail alone, and the share of the sum."""
+    return Table(
+        _GAIN_HEADS,
+        tuple(
+            Row(
+                (
+                    _title(row),
+                    row.gain.shown("{:.2f}".format),
+                    row.of_sum.shown("{:.0%}".format),
+                    Span(row.gain.value, row.gain.low, row.gain.high),
+                )
+            )
+            for row in rows
+        ),
+        "All rails together, compared with the best rail alone",
+    )
+
+
+def _title(row: GainRow) -> str:
     size = quantity.size(row.message_bytes)
+    return f"{row.pattern} of {size}, {row.origin} -> {row.target}"
+
+
+def _rails_table(row: GainRow) -> Table:
     shares = f"; {row.striping}" if row.striping else ""
     waits = "; waits for each message" if row.pattern == "pingpong" else ""
-    gain, share = row.gain.shown("{:.2f}".format), row.of_sum.shown("{:.0%}".format)
-    gained = f"{gain} times the best rail alone, {share} of the sum"
     rows = tuple(_rail(number) for number in (*row.alone, row.together))
-    title = f"{row.pattern} of {size}, {row.origin} -> {row.target}: {gained}"
-    return Table(_RAIL_HEADS, rows, title + shares + waits)
+    return Table(_RAIL_HEADS, rows, _title(row) + shares + waits)
 
 
 def _rail(number: RailNumber) -> Row:

@@ -147,7 +147,7 @@ def _called(name: str, value: object) -> Options | None:
     if keyword not in inspect.signature(getattr(api, _command_of(name))).parameters:
         return None
     inverse = not value if keyword == "audit" and isinstance(value, bool) else value
-    asked: Options = api._asked({keyword: inverse})
+    asked: Options = api.resolved({keyword: inverse})
     return asked
 
 

@@ -90,7 +90,7 @@ _KEPT = (*(option for option in OUTPUT if option.name not in ("history", "resume
     ),
     examples=LADDER_EXAMPLES,
     document="experiment.ladder.document.ladder_document",
-    first="layers pattern metric unit rounds sizes smallest form",
+    first="layers pattern metric rounds sizes smallest form",
 )
 def ladder(argv: tuple[str, ...], dry_run: bool, **options: Any) -> int:
     """Between two hosts, layer by layer: where are time and rate lost?

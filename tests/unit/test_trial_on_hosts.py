@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from wireproof.experiment import trial as under_test
-from wireproof.experiment.trial import OnHosts, planned
+from wireproof.experiment import applied as under_test
+from wireproof.experiment.applied import OnHosts, planned
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.experiment import TriedKnob
 from wireproof.model.tuning import (

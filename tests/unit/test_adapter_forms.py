@@ -4,8 +4,11 @@ hosts or runs in one file.
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import html
 import json
+import lzma
 import quopri
 import re
 from collections.abc import Callable
@@ -234,6 +237,7 @@ PREFIXES = {
     "dmesg": "[  123.456789] ",
     "syslog": "Nov  2 21:51:18 node01 run.sh[1234]: ",
     "journalctl -o short-iso": "2026-11-27T21:51:18+0100 node01 run.sh[1234]: ",
+    "gh run view --log": "benchmark\tRun osu\t2026-11-27T21:51:18.1234567Z ",
     "GitLab": "2026-11-27T21:51:18.123456Z 01O ",
     "container runtime": "2026-11-27T21:51:18.123456789Z stdout F ",
     "logger": "2026-11-27 21:51:18,123 INFO ",
@@ -310,10 +314,11 @@ def test_numbered_rows_of_a_table_keep_their_sizes() -> None:
         lambda text: json.dumps({"stdout_lines": text.replace("  ", "\t").splitlines()}, indent=1),
         lambda text: "".join(f"`{line}`\n" for line in text.splitlines()),
         lambda text: html.escape(text).replace(" ", "&nbsp;").replace("\n", "<br/>\n"),
+        lambda text: f"<html><body><pre>{html.escape(text.strip())}</pre></body></html>",
         lambda text: text.replace("#", "&#35;").replace("(", "&#40;"),
         lambda text: re.sub(r"(\d\.\d+)", r"**\1**", text),
     ],
-    ids=["json", "yaml", "lines", "code", "html", "numeric", "bold"],
+    ids=["json", "yaml", "lines", "code", "html", "page", "numeric", "bold"],
 )
 def test_outputs_that_a_document_holds_are_unpacked(packed: Callable[[str], str]) -> None:
     (one,) = read((packed(OSU_RUN) + "\n").encode(), "x")
@@ -389,3 +394,15 @@ def test_an_output_that_is_not_read_is_named(text: str, program: str) -> None:
 def test_a_program_that_is_named(text: str, sentence: str) -> None:
     with pytest.raises(NoResult, match=sentence):
         read(text.encode(), "x")
+
+
+@pytest.mark.parametrize(
+    ("packed", "program"),
+    [(gzip.compress, "zcat"), (bz2.compress, "bzcat"), (lzma.compress, "xzcat")],
+)
+def test_a_compressed_log_is_refused_with_the_program_that_unpacks_it(
+    packed: Callable[[bytes], bytes], program: str
+) -> None:
+    many = "".join(f"{1 << at % 23} {at * 1.37:.2f}\n" for at in range(300))
+    with pytest.raises(NoResult, match=f"`{program} FILE . wireproof judge -`"):
+        read(packed((OSU_RUN + many).encode()), "x.gz")

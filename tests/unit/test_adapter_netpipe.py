@@ -57,6 +57,12 @@ def test_one_host_and_tcp_are_told() -> None:
 def test_a_cut_row_is_no_row() -> None:
     (one,) = read(TEXT[:-9].encode(), "x")
     assert (len(one.points), one.complete) == (TEXT.count("times -->") - 1, False)
+    begun = TEXT.splitlines()[-1]
+    for at in range(begun.index(":") + 1, len(begun)):
+        (one,) = read(TEXT[: TEXT.rindex(begun) + at].encode(), "x")
+        assert (len(one.points), one.complete) == (TEXT.count("times -->") - 1, False)
+    (whole,) = read((TEXT + "[user@n1 ~]$").encode(), "x")
+    assert whole.complete
     (none,) = read(b"Now starting the main loop\n", "x")
     assert (none.points, none.complete) == ([], False)
 

@@ -163,6 +163,20 @@ def test_torn_rows_make_the_table_incomplete() -> None:
     assert "torn" in series.incomplete
 
 
+def test_the_numbers_of_the_next_program_are_no_torn_rows() -> None:
+    table = "# OSU MPI Latency Test v5.8\n# Size          Latency (us)\n1 1.60\n2 1.61\n4 1.62\n"
+    prose = (
+        "Setting up a solver\n  Unit style : real\n  Time step : 0.1\n  Step Temp Energy Press\n"
+    )
+    rows = "  0  300.1 -113.2 439.0\n 10  300.8 -113.3 818.2\n"
+    (series,) = read((table + prose + rows).encode(), "x")
+    assert (series.complete, len(series.points)) == (True, 3)
+    (torn,) = read((table + "8 1.6 3.2 1\n" + prose + rows).encode(), "x")
+    assert "line 6: a row is torn (1 in all)" in torn.incomplete
+    (continued,) = read((table + prose + "8\n16 1.63\n").encode(), "x")
+    assert "line 10: a row is torn" in continued.incomplete
+
+
 def test_a_title_that_is_printed_twice_is_one_table() -> None:
     (series,) = read((TITLE.splitlines()[0] + "\n" + TITLE + "8  1.20\n16  1.30\n").encode(), "log")
     assert len(series.points) == 2

@@ -123,6 +123,14 @@ def test_one_direction_that_fills_the_link_acquits_both_at_once(
     assert "below-expectation" in codes(found[1], verdict)
 
 
+@pytest.mark.parametrize("traffic", ["put", "get"])
+def test_a_put_or_get_that_fills_the_link_acquits_both_at_once(traffic: str) -> None:
+    rates = {1 << n: min(113.5, (1 << n) / 200) for n in range(23)}
+    one_way = stream(rates, tool="imb", benchmark="Unidir_Put", traffic=traffic, processes=2)
+    found = judge_log([one_way, _both_ways(160.0)], claim_from_text("1gbe"))
+    assert [one.verdict for one in found] == ["pass", "inconclusive"]
+
+
 def _lone(largest: tuple[float, ...], **changes: object) -> list[Series]:
     rates = {1 << n: min(largest[0], (1 << n) * 3.0) for n in range(23)}
     tail = dict(zip((1 << 19, 1 << 20, 1 << 21, 1 << 22), largest, strict=True))

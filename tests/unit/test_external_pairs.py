@@ -103,3 +103,27 @@ def test_what_another_table_of_the_log_does_not_repeat_is_a_doubt(
         assert "slow-pair" not in failed or "1 of 30 pairs is" in text
     other_size = table(first, names) + table(second, names).replace(b"1048576", b"4194304")
     assert codes(judge_log(read(other_size, "graph.txt"), LINK)[0]), "another size: no repetition"
+
+
+NAMES = [f"c{i}:{i}" for i in range(12)]
+CELLS = [(a, b) for a in range(12) for b in range(12) if a != b]
+FAIR = 10000.0
+# A busy fabric: a quarter of the pairs is 5 % below the median, and some are slower.
+BUSY = {pair: FAIR * (1 - 0.012 * (at * 7 % 17 - 8)) for at, pair in enumerate(CELLS)}
+BUSY |= {(3, 7): 0.8 * FAIR, (9, 2): 0.78 * FAIR}
+
+
+def test_pairs_that_are_slow_by_chance_are_a_doubt() -> None:
+    for verdict in judge_log(read(table(BUSY, NAMES) * 2, "graph.txt"), LINK):
+        (reason,) = [one for one in verdict.reasons if one.code == "slow-pair"]
+        assert (verdict.verdict, reason.severity) == ("inconclusive", "inconclusive")
+    slow = BUSY | {(3, 7): 0.3 * FAIR}
+    for verdict in judge_log(read(table(slow, NAMES), "graph.txt"), LINK):
+        assert (verdict.verdict, codes(verdict)) == ("fail", {"slow-pair"})
+
+
+def test_a_node_that_is_slow_in_a_single_repetition_fails_no_table() -> None:
+    once = BUSY | {(5, target): 0.5 * FAIR for target in range(12)}
+    tables = table(once, NAMES) + table(BUSY, NAMES)
+    for verdict in judge_log(read(tables, "graph.txt"), LINK):
+        assert (verdict.verdict, codes(verdict)) == ("inconclusive", set())

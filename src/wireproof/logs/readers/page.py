@@ -51,6 +51,8 @@ _TAG = re.compile(r"^[ ]*\[(?:[\w.-]{1,80}@)?\d{1,5},\d{1,7}\]<std(?:out|err)>:?
 _NUMBER = re.compile(r"^[ ]*(\d{1,7})(?:[ ]{1,2}|:|$)")
 _HEADING = re.compile(r"[ ]*[^\d\s.-][^\n]{0,80}[A-Za-z]")
 _COMPOSE = re.compile(r"^([A-Za-z][\w.-]{0,62}[-_]\d{1,3}) {1,40}\|(?=[^|\n]*$)", re.MULTILINE)
+# gh run view --log: job, step and time stamp
+_JOB_AND_STEP = re.compile(r"^[^\t\n]{1,80}\t[^\t\n]{1,80}\t(?=\d{4}-\d\d-\d\dT)", re.MULTILINE)
 _SHARE = 0.6
 _SAMPLE = 200
 _LAYERS = 4
@@ -155,9 +157,10 @@ def _apart(lines: list[str], keys: list[str] | None) -> list[tuple[str, list[int
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _TAGS = re.compile(
-    r"</?(?:t[dhr]|table|tbody|thead|pre|code|p|br|div|span)\b[^<>\n]{0,200}>", re.IGNORECASE
+    r"</?(?:html|body|t[dhr]|table|tbody|thead|pre|code|p|br|div|span)\b[^<>\n]{0,200}>",
+    re.IGNORECASE,
 )
-_BREAKS = re.compile(r"</tr>|<br\s*/?>", re.IGNORECASE)
+_BREAKS = re.compile(r"</tr>|</pre>|<br\s*/?>", re.IGNORECASE)
 _ENTITIES = {
     "&nbsp;": " ",
     "&#160;": " ",
@@ -187,6 +190,8 @@ _BY_LOCALE = re.compile(r"(?<=[ -])(?:\d{1,12},(?:\d\d?|\d{4,9})|0,\d{3})(?=s?(?
 _WITH_POINT = re.compile(r"(?<=[ -])\d{1,12}\.\d{1,9}(?=s?(?![\w.,]))")
 _FEWEST_COMMAS, _COMMAS_A_POINT = 3, 4
 _BINARY_SAMPLE = 1 << 16
+_BINARY = "binary file, not a log: give the benchmark's text output"
+_UNPACKERS = {b"\x1f\x8b": "zcat", b"BZh": "bzcat", b"\xfd7zXZ": "xzcat", b"(\xb5/\xfd": "zstdcat"}
 # a whole output in one string, as in JSON
 _PACKED = 3
 _ESCAPED = re.compile(r"\\(?:u00([0-7][0-9a-fA-F])|([^u]))")
@@ -225,9 +230,9 @@ def _decoded(data: bytes, source: str) -> str:
         for byte in (b"\x00", b"\x01", b"\x02", b"\x03", b"\x04", b"\x05", b"\x06")
     )
     if odd > len(sample) // 200:
-        raise NoResult(
-            f"{source}: this is a binary file, not a log: give the benchmark's text output."
-        )
+        program = next((text for magic, text in _UNPACKERS.items() if data.startswith(magic)), "")
+        packed = f"compressed file: use `{program} FILE | wireproof judge -`"
+        raise NoResult(f"{source}: this is a {packed if program else _BINARY}.")
     if _ENCODED_EQUALS in data and _SOFT_END in data.replace(b"\r", b""):
         data = quopri.decodestring(data)
     return data.decode("utf-8", "replace")
@@ -273,6 +278,8 @@ def _character(match: re.Match[str]) -> str:
 
 
 def _with_plain_blanks(text: str) -> str:
+    if "\t" in text:
+        text = _JOB_AND_STEP.sub("", text)
     if text.isascii() and "|" not in text and "\t" not in text:
         return text
     if "|" in text and len(_COMPOSE.findall(text)) >= _SHARE * text.count("\n"):

@@ -12,6 +12,7 @@ from wireproof.logs.readers.page import Page
 PATIENCE = 60
 """A table has ended after this many lines that are not rows (warnings, banners between rows)."""
 
+_APART = 3  # lines: numbers so far below the last row belong to the next program
 _LONGEST_NUMBER = 32
 _ABSURD = 1e18
 _TINY = 1e-15
@@ -128,26 +129,40 @@ def scan_rows(
     patience: int = PATIENCE,
 ) -> Rows:
     """Return the rows from line index ``start`` on, until ``take`` returns "end" or there are more
-    than ``patience`` consecutive foreign lines.
+    than ``patience`` consecutive foreign lines. Torn rows far below the last row are the table's
+    only if another row follows. A last line without a line end that begins like a row is cut.
 
     ``take(rows, index)`` returns the words of a row, or the kind of any other line.
     """
     rows = Rows(after=len(page.lines))
+    apart: list[int] = []
     for index in range(start, len(page.lines)):
         what = take(rows, index)
         if isinstance(what, list):
             rows.fields.append(what)
             rows.lines.append(index)
+            rows.torn += apart
+            apart.clear()
             rows.idle = 0
             continue
         if what == "torn":
-            rows.torn.append(index)
-        rows.cut |= what == "cut"
+            (apart if rows.lines and rows.idle >= _APART else rows.torn).append(index)
+        rows.cut |= what == "cut" or (index == page.ragged and _begins_alike(page, rows))
         rows.idle += what in ("foreign", "odd")
         if what == "end" or (what == "foreign" and rows.idle > patience):
             rows.after = index
             break
     return rows
+
+
+def _begins_alike(page: Page, rows: Rows) -> bool:
+    """Return whether the last line has numbers and words in the order of the last row's begin."""
+    last, *above = (_shape(page.lines[index]) for index in (-1, *rows.lines[-1:]))
+    return "9" in last and any(row.startswith(last) for row in above)
+
+
+def _shape(line: str) -> str:
+    return re.sub(r"[A-Za-z]+", "a", re.sub(r"\d+", "9", " ".join(line.split())))
 
 
 def rows_below(

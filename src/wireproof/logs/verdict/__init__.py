@@ -129,6 +129,7 @@ _ONE_PAIR = ("imb", "qperf")  # programs whose tables in one run all come from t
 _OF_PAIRS = ("slow-pair", "node-direction-slow")
 _RINGS = ("ring", "exchange")
 _STREAMS = ("stream", "rate", "exchange", "put", "get")
+_ONE_WAY = ("stream", "pingpong", "put", "get")
 _DUPLEX = 1.02  # share of one direction: both directions of a half-duplex link carry less together
 
 
@@ -194,8 +195,7 @@ def _repeated(
     why = f"; each pair counts with its best rate in {tables_of_log}"
     kept = [reason for reason in judged.reasons if reason.code not in _OF_PAIRS]
     told = [msgspec.structs.replace(one, message=one.message + why) for one in confirmed]
-    reasons = sorted([*told, *kept], key=lambda reason: rank(reason.severity))
-    return msgspec.structs.replace(judged, reasons=reasons)
+    return _less_sure(msgspec.structs.replace(judged, reasons=[*told, *kept]), "", ())
 
 
 def _what(series: Series) -> tuple[str, list[str], set[int]]:
@@ -218,7 +218,7 @@ def _with_others(
     full = [
         single
         for single, judged in judged_series
-        if single.traffic in ("stream", "pingpong")
+        if single.traffic in _ONE_WAY
         and single.directions == 1
         and judged.proof == "unproven"
         and (judged.efficiency or 0.0) >= limits.min_efficiency

@@ -40,6 +40,19 @@ def test_a_collective_is_held_against_the_floor_only() -> None:
     assert judge_series(collective({0: 0.05, 4: 22.0}, "osu_allreduce"), link).proof == "unproven"
 
 
+def test_an_operation_with_a_fence_has_only_a_floor() -> None:
+    # An accumulate through memory with a fence takes 9.9 us: longer than any of these wires needs.
+    times_us = {size: 9.9 + size / 63.0 for size in (4, 8, 64, 1024, 1 << 20)}
+    fence = "t = time of one accumulate with a fence each; bandwidth = size / t"
+    fenced = {"traffic": "atomic", "metric": "latency", "formula": fence, "waits": True}
+    for link in ("10gbe", "hdr200", "aries"):
+        near = collective(times_us, "Accumulate", tool="imb", **fenced)
+        found = judge_series(near, claim_from_text(link))
+        assert (found.verdict, codes(found, "inconclusive")) == ("inconclusive", {"only-a-floor"})
+    quick = collective({4: 0.4, 8: 0.4}, "Accumulate", tool="imb", **fenced)
+    assert judge_series(quick, claim_from_text("hdr200")).proof == "off-wire"
+
+
 def test_of_several_pairs_only_the_slowest_must_have_crossed() -> None:
     point = SeriesPoint(
         message_bytes=8, hrt_ns=400.0, time_min_ns=250.0, time_max_ns=1200.0, time_step_ns=1.0

@@ -14,7 +14,7 @@ from wireproof.logs.verdict.declared import (
     neighbours,
     path_mtu,
 )
-from wireproof.logs.verdict.expectation import judge_expectation, judge_middle, judge_start
+from wireproof.logs.verdict.expectation import fenced, judge_expectation, judge_middle, judge_start
 from wireproof.logs.verdict.floor import judge_physics
 from wireproof.logs.verdict.published import idle_beside, judge_published
 from wireproof.logs.verdict.rates import judge_pairs
@@ -228,7 +228,11 @@ def _held_by(case: Case, attainable: float | None) -> None:
         case.held = False
         text = f"{series.benchmark} is not judged by a link's limits"
         case.add("not-a-link-test", "inconclusive", text)
-    elif series.traffic in ("collective", "ring") or case.chain:
+    elif (
+        series.traffic in ("collective", "ring")
+        or case.chain
+        or (fenced(series) and not case.rate_known)
+    ):
         _held_collective(case)
     elif not case.rate_known:
         _held_small(case, attainable)
@@ -254,7 +258,7 @@ def _held_small(case: Case, attainable: float | None) -> None:
 
 def _held_collective(case: Case) -> None:
     """Report that a collective or ring never passes: within one node it can take as long as over a
-    fast wire.
+    fast wire. So can an operation with a fence whose rate the link does not limit.
     """
     case.held = False
     if far_too_slow(case):

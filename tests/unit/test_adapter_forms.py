@@ -263,6 +263,15 @@ def test_what_others_write_before_each_line_is_removed(prefix: str, text: str) -
     assert read(changed.encode(), "x") == read(text.encode(), "x")
 
 
+@pytest.mark.parametrize("text", [OSU_RUN, QPERF_RUN, SOCKPERF_RUN], ids=["osu", "qperf", "sock"])
+def test_a_log_that_two_loggers_wrote_is_one_log(text: str) -> None:
+    doubled = "".join(line + "\n" + line + "\n" for line in ("job 1\n" + text).splitlines())
+    found, once = read(doubled.encode(), "x"), read(text.encode(), "x")
+    assert [(one.benchmark, one.complete, times(one)) for one in found] == [
+        (one.benchmark, one.complete, times(one)) for one in once
+    ]
+
+
 OSU_TAILS = (
     "# OSU MPI All-to-Allv Personalized Exchange Latency Test v7.5\n# Datatype: MPI_CHAR.\n"
     "# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations  "

@@ -189,6 +189,7 @@ _WITH_COMMA = re.compile(r"(?<=[ -])(\d{1,12}),(\d{1,9})(?=s?(?![\w.,]))")
 _BY_LOCALE = re.compile(r"(?<=[ -])(?:\d{1,12},(?:\d\d?|\d{4,9})|0,\d{3})(?=s?(?![\w.,]))")
 _WITH_POINT = re.compile(r"(?<=[ -])\d{1,12}\.\d{1,9}(?=s?(?![\w.,]))")
 _FEWEST_COMMAS, _COMMAS_A_POINT = 3, 4
+_FEW = 5  # lines that may be repeated by chance
 _BINARY_SAMPLE = 1 << 16
 _BINARY = "binary file, not a log: give the benchmark's text output"
 _UNPACKERS = {b"\x1f\x8b": "zcat", b"BZh": "bzcat", b"\xfd7zXZ": "xzcat", b"(\xb5/\xfd": "zstdcat"}
@@ -306,6 +307,8 @@ def _lines(text: str) -> list[str]:
         lines[:-1] = [line.rstrip() for line in lines[:-1]]
     if lines and not lines[-1]:
         lines.pop()
+    if len(lines) > _FEW and lines[::2] == lines[1::2]:  # two loggers wrote each line
+        lines[1::2] = [""] * (len(lines) // 2)
     return lines
 
 

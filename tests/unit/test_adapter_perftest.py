@@ -267,7 +267,8 @@ def test_two_ends_in_one_log_and_the_oldest_heading() -> None:
         " 8 50 9.1 9.0",
     )
     assert one(data).points[0].goodput_bytes_per_s == pytest.approx(9.0 * MIB)
-    twice = b"".join(line + line for line in data.splitlines(keepends=True))
+    ends = (line + line for line in data.splitlines(keepends=True))
+    twice = b"$ ib_write_bw & ib_write_bw localhost\n" + b"".join(ends)
     assert [(p.message_bytes, p.goodput_bytes_per_s) for p in one(twice).points] == [
         (8, 9.0 * MIB)
     ] * 2

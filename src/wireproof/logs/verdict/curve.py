@@ -251,6 +251,11 @@ class Case:
     def fastest(self) -> CurveRow | None:
         return max(self.limited, key=self.held_goodput, default=None)
 
+    @property
+    def fenced(self) -> bool:
+        """Whether each time includes a fence, which waits for all processes."""
+        return "a fence each" in self.series.formula
+
     def held_goodput(self, row: CurveRow) -> float:
         """Return the goodput without the bytes that the lab's shaper passes without delay; on a
         real link, the whole goodput.

@@ -191,12 +191,7 @@ def _ways(case: Case) -> int:
     """
     if case.series.traffic == "pingpong":
         return 1
-    return 6 if fenced(case.series) else 2
-
-
-def fenced(series: Series) -> bool:
-    """Return whether each time includes a fence, which waits for all processes."""
-    return "a fence each" in series.formula
+    return 6 if case.fenced else 2
 
 
 def _start_excused(case: Case, bounds: CurveBounds, times_usual: float) -> str:

@@ -14,7 +14,7 @@ from wireproof.logs.verdict.declared import (
     neighbours,
     path_mtu,
 )
-from wireproof.logs.verdict.expectation import fenced, judge_expectation, judge_middle, judge_start
+from wireproof.logs.verdict.expectation import judge_expectation, judge_middle, judge_start
 from wireproof.logs.verdict.floor import judge_physics
 from wireproof.logs.verdict.published import idle_beside, judge_published
 from wireproof.logs.verdict.rates import judge_pairs
@@ -231,7 +231,7 @@ def _held_by(case: Case, attainable: float | None) -> None:
     elif (
         series.traffic in ("collective", "ring")
         or case.chain
-        or (fenced(series) and not case.rate_known)
+        or (case.fenced and not case.rate_known)
     ):
         _held_collective(case)
     elif not case.rate_known:

@@ -164,6 +164,12 @@ def test_the_other_kinds_name_the_line(
     assert f"x.toml, line {line}: " in refused(made(tmp_path, text.replace(old, new, 1)))
 
 
+@pytest.mark.parametrize("words", ["3", "{ a = 3 }", "{ a = [3] }", "{ a = [''] }", "{ a = [] }"])
+def test_wrong_words_of_causes_are_named(tmp_path: Path, words: str) -> None:
+    text = FILES["cause"].replace('["retrans"]', '["@a"]')
+    assert "x.toml, line " in refused(made(tmp_path, f"words = {words}\n{text}"))
+
+
 def test_a_mark_at_the_beginning_and_other_line_ends_are_read(tmp_path: Path) -> None:
     text = "\ufeff" + FILES["link"].replace("\n", "\r\n")
     use_catalogue(made(tmp_path, text))
@@ -278,6 +284,7 @@ def test_a_second_row_of_a_name_is_refused(tmp_path: Path, head: str) -> None:
         ("knobs", "[[knob]]", "[base]\nOMPI_MCA_plm_rsh_agent = 'x'\n[[knob]]"),
         ("knobs", "[[knob]]", "[base]\nFI_PROVIDER_PATH = 'x'\n[[knob]]"),
         ("cause", "confidence = 0.4", "confidence = 0.4\nkinds = ['rack']"),
+        ("cause", '["retrans"]', '["@none"]'),
         ("lint", "program =", "likeness = nan\nprogram ="),
         ("lint", "program =", "place = -1\nprogram ="),
         ("link", "exfab100", "edr"),

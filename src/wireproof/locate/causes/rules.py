@@ -5,17 +5,15 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from functools import partial
 from typing import Annotated, Literal
 
 import msgspec
 
 from wireproof.locate.causes.signs import AnySign, Grows
-from wireproof.model.errors import BadInput
 from wireproof.model.located import Blame, BlameKind, Cause, Metric
 from wireproof.model.setting import Setting
 from wireproof.model.site import HEADS, of_site, packaged, site_texts
-from wireproof.model.toml import check_braces, once, read_rows, read_toml
+from wireproof.model.toml import check_braces, mistake, once, read_rows, read_toml
 
 # --- Steps that bring a setting of a host in line with comparable hosts, in words.
 
@@ -166,26 +164,32 @@ def rules_in(text: str, source: str, known: Collection[str] = ()) -> tuple[Cause
     """Return the causes of one file, in order. Codes in ``known`` are taken. Raises ``BadInput``
     with ``source``, line and field.
     """
-    words = read_toml(text, source).get("words", {})
-    return tuple(
-        msgspec.structs.replace(
-            rule, when=_spelled(rule.when, words, source), surer=_spelled(rule.surer, words, source)
-        )
-        for rule in read_rows(text, source, "cause", CauseRule, HEADS, partial(_new, set(known)))
-    )
+    words, taken, rules = _words_in(text, source), set(known), list[CauseRule]()
+
+    def add(rule: CauseRule) -> None:
+        once(taken, rule.code, "cause")
+        when, surer = _spelled(rule.when, words), _spelled(rule.surer, words)
+        rules.append(msgspec.structs.replace(rule, when=when, surer=surer))
+
+    read_rows(text, source, "cause", CauseRule, HEADS, add)
+    return tuple(rules)
 
 
-def _new(known: set[str], rule: CauseRule) -> None:
-    once(known, rule.code, "cause")
+_Words = dict[str, tuple[str, ...]]
 
 
-def _spelled(
-    signs: Sequence[AnySign], words: Mapping[str, Sequence[str]], source: str
-) -> tuple[AnySign, ...]:
+def _words_in(text: str, source: str) -> _Words:
+    try:
+        return msgspec.convert(read_toml(text, source).get("words", {}), _Words)
+    except msgspec.ValidationError as error:
+        raise mistake(text, source, _Words, error, [("words", None)]) from error
+
+
+def _spelled(signs: Sequence[AnySign], words: _Words) -> tuple[AnySign, ...]:
     """Return ``signs`` with every ``@NAME`` replaced by its words."""
     return tuple(
         msgspec.structs.replace(
-            sign, words=tuple(word for name in sign.words for word in _meant(name, words, source))
+            sign, words=tuple(word for name in sign.words for word in _meant(name, words))
         )
         if isinstance(sign, Grows)
         else sign
@@ -193,11 +197,11 @@ def _spelled(
     )
 
 
-def _meant(word: str, words: Mapping[str, Sequence[str]], source: str) -> Sequence[str]:
+def _meant(word: str, words: _Words) -> Sequence[str]:
     if not word.startswith("@"):
         return (word,)
     if word[1:] not in words:
-        raise BadInput(f"{source}: [words] has no {word[1:60]!r}.")
+        raise ValueError(f"'when': [words] has no {word[1:60]!r}")
     return words[word[1:]]
 
 

@@ -22,6 +22,7 @@ from wireproof.model.claim import Limits
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Finding
 from wireproof.report.figure import Axis, Chart, Limit, Line, Mark, decades, plain, sizes
+from wireproof.report.figure.curves import printed_times
 from wireproof.report.figure.drawing import NARROW, WIDE, drawn
 from wireproof.report.figure.file import charts, figures, style
 from wireproof.report.figure.heat import pair_figures
@@ -306,3 +307,16 @@ def test_the_numbers_of_an_axis_do_not_overlap() -> None:
     heights = [float(one) for one in re.findall('y="([^"]*)"[^>]*>t[0-9]+<', upright)]
     assert len(heights) > 5
     assert all(low - high >= 13 for low, high in pairwise(heights))
+
+
+def test_a_line_of_many_points_has_few_marks() -> None:
+    marks = tuple(Mark(1 + at / 10_000, 1.5, 1.5, 1.5, f"tip {at}") for at in range(10_000))
+    ink = drawn(msgspec.structs.replace(_chart(1), lines=(Line("long", marks),)), WIDE)
+    assert 200 <= ink.count('class="dot"') <= 400
+    assert len(ink) < 500_000
+
+
+def test_times_below_the_floor_are_drawn_with_the_floor() -> None:
+    chart = printed_times("log", "time", {1: 1500.0, 8: 1600.0, 64: 1700.0}, 1e9, 6000.0)
+    assert chart is not None
+    assert all(chart.y.low <= time <= chart.y.high for _, time in chart.limits[0].points)

@@ -32,6 +32,8 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 12, 12, 44
 _LETTER, _LINE = 7.0, 14.0
 """Approximate width of a letter at 13 px and height of its line, in pixels."""
 _DASHES = ("", "", "7 4", "7 4", "2 3", "2 3")
+_MOST_DOTS = 400
+"""Maximum number of marks of one line; a longer line has none at some of its points."""
 _CLIP = 6
 """Pixels around the axes in which marks and lines are still drawn."""
 
@@ -220,7 +222,7 @@ def _label(x: float, y: float, words: str, role: str) -> str:
 
 def _band(frame: _Frame, line: Line, number: int) -> str:
     """Return the intervals of all marks as one area."""
-    if line.stairs or not line.marks:
+    if line.stairs or all(one.low == one.high for one in line.marks):
         return ""
     upper = [f"{_n(frame.x(one.x))} {_n(frame.y(one.high))}" for one in line.marks]
     lower = [f"{_n(frame.x(one.x))} {_n(frame.y(one.low))}" for one in reversed(line.marks)]
@@ -236,9 +238,10 @@ def _curve(frame: _Frame, line: Line, number: int) -> str:
         dots = ""
     else:
         parts = [f"{_n(x)} {_n(y)}" for x, y in places]
+        step = math.ceil(len(places) / _MOST_DOTS)
         dots = "".join(
             f'<path class="dot" d="{symbol(number, x, y)}"><title>{_safe(one.tip)}</title></path>'
-            for (x, y), one in zip(places, line.marks, strict=True)
+            for (x, y), one in zip(places[::step], line.marks[::step], strict=True)
         )
     dashes = f' stroke-dasharray="{dash(number)}"' if dash(number) else ""
     told = f"<title>{_safe(line.name)}</title>" if line.stairs else ""

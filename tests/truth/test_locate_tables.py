@@ -179,6 +179,17 @@ def test_equal_rows_of_three_nodes_are_no_proof_of_health() -> None:
     assert found.located[0].blames == []
 
 
+def test_the_tail_of_one_sided_noise_is_no_slow_pair() -> None:
+    rng = np.random.default_rng(7)
+    pairs = [(a, b) for a in range(12) for b in range(12) if a != b]
+    found = 0
+    for _ in range(40):
+        rates = 1000 * (1 - np.abs(rng.normal(0.0, 0.05, len(pairs))))
+        rows = dict(zip(pairs, rates.tolist(), strict=True))
+        found += len(small(rows, 12).located[0].blames)
+    assert found <= 1
+
+
 @pytest.mark.parametrize("nodes", [6, 16])
 def test_two_single_rows_are_named_and_neither_fail_nor_pass(nodes: int) -> None:
     rng = np.random.default_rng(5)

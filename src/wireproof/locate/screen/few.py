@@ -10,8 +10,7 @@ times alpha it is reported as undecided; ``detectable`` is the slowdown that is 
 way. The set that explains the most is blamed first. Its rows then form a stratum, and the search
 continues among the other rows. If no set passes, the apparent noise may be a second slow node:
 every two nodes or ports are tried, each without the rows of the other, with the correction for all
-of them. Sets that explain the rows nearly as well (a likelihood ratio below 100) are listed as
-candidates.
+of them. Sets that explain the rows nearly as well (likelihood ratio below 100) are candidates.
 """
 
 from __future__ import annotations
@@ -46,6 +45,7 @@ MOST_NODES = 64
 _ALPHA, _DOUBT = 0.001, 0.01  # for a culprit; for a suspect that must be measured again first
 _SIGMA, _FREEDOM = 0.05, 8  # of the imaginary rows
 _PAIR_TIMES = 3.0  # multiple of the practical threshold: a single row of a pair may be noise
+_STANDS_OUT = 2.0  # times the slowness of the next row; tails of the noise leave smaller gaps
 _MOST_CULPRITS, _MOST_NAMED = 16, 12
 _NOTHING = 1e-9
 _TOLD_APART = 2.0 * np.log(100.0)  # twice the log likelihood ratio
@@ -203,21 +203,32 @@ class _FewSearch:
         self.undecided: list[str] = []
 
     def culprits(self) -> list[Blame]:
-        """Return the culprits, the clearest first. If several pairs have a single slow row each,
-        none is a culprit: a tail of the noise does that too.
+        """Return the culprits, the clearest first. None is a single row beside others, or hardly
+        slower than the next row: a tail of the noise looks alike.
         """
         while len(self.found) < _MOST_CULPRITS and (best := self._best(look := self._look())) >= 0:
             estimate = self._estimate(look, best, _ALPHA)
             more = {best: self._blame(look, best, estimate)} if estimate else self._two()
             if not more:
                 if not self.found and (estimate := self._estimate(look, best, _DOUBT)):
-                    self.undecided.append(_doubtful(self.sets.about[best], estimate.p))
+                    self.undecided.append(
+                        f"perhaps {_words(self.sets.about[best])}: at most {percent(estimate.p)} of"
+                        " healthy tables show as much; measure it again"
+                    )
                 break
             self.found |= more
         lone = [number for number in self.found if len(self.sets.rows[number]) == 1]
-        if len(lone) > 1:
+        if len(lone) > 1 or not all(map(self._stands_out, lone)):
             self.undecided.append(_scattered([self.found.pop(number).subject for number in lone]))
         return list(self.found.values())
+
+    def _stands_out(self, number: int) -> bool:
+        """Return whether a single row is twice as slow as all rows that are not explained."""
+        (row,) = self.sets.rows[number]
+        known = [row for culprit in self.found for row in self.sets.rows[culprit]]
+        rest = np.delete(self.logs, known)[np.delete(self._strata, known) == self._strata[row]]
+        beyond = np.append(rest, self.logs[row]) - np.median(rest) if rest.size else [1.0]
+        return bool(beyond[-1] >= _STANDS_OUT * max(beyond[:-1], default=0.0))
 
     def _two(self) -> dict[int, Blame]:
         """Return two nodes or ports that are slow at the same time. Return none if this may be
@@ -340,9 +351,7 @@ class _FewSearch:
         return [words for _, words in sorted(alike)][:_MOST_NAMED], 1.0 / sum(weights)
 
     def _what(self, number: int) -> tuple[tuple[int, ...], frozenset[str]]:
-        """Identify a set: a pair with a single direction, or a node with a single port, counts
-        once.
-        """
+        """Identify a set: a pair with one direction, or a node with one port, counts once."""
         return self.sets.rows[number], frozenset(nodes_of(self.sets.about[number]))
 
     @property
@@ -401,13 +410,6 @@ def _words(about: Subject) -> str:
         case Node(node):
             return f"{node} is slow"
     return f"the link {about} is slow"
-
-
-def _doubtful(about: Subject, p: float) -> str:
-    return (
-        f"perhaps {_words(about)}: at most {percent(p)} of healthy tables show as much; measure it "
-        "again"
-    )
 
 
 def _scattered(pairs: Sequence[str]) -> str:

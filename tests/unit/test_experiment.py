@@ -23,7 +23,7 @@ from wireproof.experiment.effects import Trial, chance_of, effects
 from wireproof.experiment.kept import Keeper
 from wireproof.locate.significance import holm
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
-from wireproof.model.experiment import BegunExperiment, Metric
+from wireproof.model.experiment import BegunExperiment, InterimLook, Metric
 
 RATE = Metric(name="rate", unit="bytes_per_s", better="higher", source="")
 TIME = Metric(name="time", unit="ns", better="lower", source="")
@@ -217,6 +217,13 @@ def test_a_stored_experiment_that_had_ended_stays_ended(budget_s: float, stopped
     rounds = done.rounds
     again = carried(design, Made(Clock()), done)
     assert (again.stopped, again.rounds, len(again.looks)) == (stopped, rounds, 2)
+
+
+def test_looks_that_have_spent_the_error_end_a_damaged_experiment_too() -> None:
+    design = Design(arms=(0, 1), seed="1", shape="mirrored", budget_s=1e9, looks=True)
+    looks = [InterimLook(blocks=3, alpha=0.04), InterimLook(blocks=4, alpha=0.04)]
+    again = carried(design, Made(Clock()), Experiment(design=design, rounds=7, looks=looks))
+    assert (again.stopped, again.rounds, again.looks) == ("budget", 7, looks)
 
 
 def test_no_round_is_begun_that_would_end_later() -> None:

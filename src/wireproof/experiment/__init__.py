@@ -280,12 +280,12 @@ def _say_round(
 
 def _looked(begun: Experiment[T], bench: Bench[T]) -> Stopped | None:
     """Return why a stored experiment had ended with its last look; None if it can go on."""
-    if not begun.looks or begun.looks[-1].blocks != begun.rounds:
+    if not begun.looks:
         return None
-    if bench.decided(begun):
+    over = sum(look.alpha for look in begun.looks) > begun.design.alpha * (1.0 - 1e-9)
+    if (over or begun.looks[-1].blocks == begun.rounds) and bench.decided(begun):
         return "decided"
-    spent = sum(look.alpha for look in begun.looks)
-    return "budget" if math.isclose(spent, begun.design.alpha) else None
+    return "budget" if over else None
 
 
 def _ended(begun: Experiment[T], bench: Bench[T]) -> Stopped | None:

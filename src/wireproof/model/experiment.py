@@ -209,10 +209,15 @@ class BegunTrial(BegunExperiment, frozen=True, kw_only=True):
 
     @property
     def sound(self) -> bool:
-        """False if it has impossible runs."""
-        return super().sound and all(
-            run.value >= 0 and 0.0 < run.metric < math.inf and run.block < self.rounds
-            for run in self.runs
+        """False if it has impossible runs or looks."""
+        return (
+            super().sound
+            and 0.0 <= self.longest_s < math.inf
+            and all(0.0 < look.alpha < 1.0 for look in self.looks)
+            and all(
+                run.value >= 0 and 0.0 < run.metric < math.inf and run.block < self.rounds
+                for run in self.runs
+            )
         )
 
 

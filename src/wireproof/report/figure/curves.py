@@ -99,7 +99,7 @@ def printed_times(
         return None
     line, x = _printed(name, times, 1e-3, "µs")
     low, high = _reach([line])
-    least = _least_times(x, floor, rate) if rate else []
+    least = list(_least_times(x, floor, rate)) if rate else []
     high = max([high, *(time for _, time in least)])
     y = _log_axis(f"{what} (µs)", min(low, floor / 1e3) if floor else low, high)
     bound = [one for one in least if one[1] >= y.low]

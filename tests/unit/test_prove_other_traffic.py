@@ -364,6 +364,23 @@ def test_the_port_that_carried_most_is_held_to_its_own_link(chatter: float) -> N
     assert (found.proof, found.verdict) == ("on-wire", "pass"), found.reasons
 
 
+@pytest.mark.parametrize("chatter", [4e6, 3e7])
+def test_a_chatty_port_that_carried_nothing_more_leaves_the_busy_port_proven(
+    chatter: float,
+) -> None:
+    """The background of eth0 was taken off the bytes of hsn0, and its peak added to theirs."""
+    eth0, hsn0 = (Nic(name=name, driver="igb", speed_mbps=1000) for name in ("eth0", "hsn0"))
+    talk = PortLedger(nic=eth0, tx=[entry(2e4, chatter, background=10 * chatter)], rx=[entry(0.0)])
+    out, back = [entry(1040 * MB, 1.2e8)], [entry(3e6, 1e6)]
+    seen = traffic(
+        ledgers("n1", talk, PortLedger(nic=hsn0, tx=out, rx=back), machine="boot-0/1"),
+        ledgers("n2", talk, PortLedger(nic=hsn0, tx=back, rx=out), machine="boot-1/1"),
+    )
+    found = judge_traffic(seen, [stream()], claim("", None))
+    assert (found.proof, found.verdict) == ("on-wire", "pass"), found.reasons
+    assert found.peak_bytes_per_s == 1.2e8
+
+
 @pytest.mark.parametrize(("wire", "proof"), [(550, "mixed"), (30, "off-wire")])
 def test_bytes_of_which_half_left_the_adapter_are_mixed(wire: int, proof: str) -> None:
     """The adapter's function counts all that passes it, its physical port what left."""

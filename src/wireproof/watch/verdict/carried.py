@@ -120,23 +120,34 @@ def peak_of(ends: Iterable[Carried], count: float) -> float:
 
 
 def total(seen: dict[str, Crossed]) -> Carried:
-    """Add up ports that count different bytes."""
+    """Add up ports that count different bytes. The background and the peak of ports that hardly
+    carried any are left out: they are not the command's.
+    """
     whole = added(list(seen.values()))
-    least = HARDLY * (whole.bytes or 0.0)
+    moved = whole.bytes or 0.0
+    least = HARDLY * moved
+    names = tuple(name for name, crossed in seen.items() if (crossed.bytes or 0.0) > least)
+    loud = added([seen[name] for name in names]) if names else whole
     return Carried(
-        whole.bytes or 0.0,
-        whole.background,
-        whole.peak_bytes_per_s or 0.0,
-        (whole.remark or "unreadable")
-        if seen
-        and (not whole.complete or whole.bytes is None or whole.quality in ("stale", "wrapped"))
-        else "",
-        tuple(name for name, crossed in seen.items() if (crossed.bytes or 0.0) > least),
+        moved,
+        loud.background,
+        loud.peak_bytes_per_s or 0.0,
+        _trouble(whole) if seen else "",
+        names,
         whole.packets,
         whole.inside,
         whole.level if seen else "",
         whole.quality if seen else "",
+        most=moved + whole.background,
         wrap_bytes=whole.wrap_bytes,
+    )
+
+
+def _trouble(whole: Crossed) -> str:
+    """Return why the bytes may be too few; "" if they are all."""
+    known = whole.complete and whole.bytes is not None
+    return (
+        "" if known and whole.quality not in ("stale", "wrapped") else whole.remark or "unreadable"
     )
 
 

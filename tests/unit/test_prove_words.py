@@ -5,6 +5,7 @@ the end.
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from wireproof.model.errors import BadInput
@@ -19,6 +20,7 @@ from wireproof.report.ink import Look
 from wireproof.report.json import json_text
 from wireproof.report.text import document_text
 from wireproof.target import Target, launcher_environment, reach
+from wireproof.verdict.catalogue import CATALOGUE
 from wireproof.watch.document import proof_document, watched_document
 from wireproof.watch.hosts import entered_node, hosts_of_allocation, hosts_of_command
 from wireproof.watch.prove import size_of, usual_results, written
@@ -147,6 +149,15 @@ def _told() -> tuple[Traffic, TrafficVerdict]:
     return traffic, TrafficVerdict(
         proof="on-wire", verdict="pass", reasons=reasons, peak_bytes_per_s=1.1e8
     )
+
+
+def test_an_undecided_proof_says_what_to_do() -> None:
+    """Beside another job it named host, port and rate, and left the user there."""
+    traffic, judgement = _told()
+    why = reason("traffic-background", "x.")
+    judgement = msgspec.structs.replace(judgement, verdict="inconclusive", reasons=[why])
+    text = document_text(watched_document(0, traffic, judgement), Look(width=160))
+    assert CATALOGUE["traffic-background"].next_action in " ".join(text.split())
 
 
 def test_the_text_names_path_ports_and_reasons_and_no_escape() -> None:

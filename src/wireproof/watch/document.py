@@ -35,6 +35,7 @@ from wireproof.report.flows import SMALL_BYTES, NicTraffic
 from wireproof.report.json import Kind
 from wireproof.report.names import clean, natural
 from wireproof.report.results import number
+from wireproof.verdict.catalogue import CATALOGUE
 
 # --- A watched command as one JSON document: the output of ``wireproof prove --json``.
 # docs/prove.md describes its fields.
@@ -197,7 +198,9 @@ def answered(reasons: Iterable[Reason], verdict: Verdict, ended: str) -> list[st
 
 def watched_parts(traffic: Traffic, judgement: TrafficVerdict) -> list[Part]:
     """Return the reasons, the ports, and the limit that the peak is compared with."""
-    items = tuple(Item(one.severity, one.message, one.code) for one in judgement.reasons)
+    items = tuple(
+        Item(one.severity, one.message, one.code, _next(one)) for one in judgement.reasons
+    )
     counted = judgement.proof == "on-wire" and judgement.level in LEVELS
     lines = [f"The bytes were {LEVELS[judgement.level]}."] if counted else []
     lines += [sentence] if (sentence := _held_against(traffic, judgement)) else []
@@ -210,6 +213,12 @@ def watched_parts(traffic: Traffic, judgement: TrafficVerdict) -> list[Part]:
         _ports(traffic, judgement.port.split(", ")),
         *map(Text, lines),
     ]
+
+
+def _next(one: Reason) -> tuple[tuple[str, str], ...]:
+    """Return what to do about a reason that decides against the command."""
+    decides = one.severity in ("fail", "inconclusive") and one.code in CATALOGUE
+    return (("next", CATALOGUE[one.code].next_action),) if decides else ()
 
 
 def _held_against(traffic: Traffic, judgement: TrafficVerdict) -> str:

@@ -121,9 +121,9 @@ def test_a_pattern_without_end_is_named_after_a_fix_and_by_explain(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     site(
-        RULE
-        + '[[line]]\ncode = "site-rule"\nmatch = "(?:a+)+!"\n'
-        + f'[[line]]\ncode = "site-rule"\nmatch = "bad"\nchange = "{"a" * 60}"\n'
+        f"{RULE}safe = true\n"
+        '[[line]]\ncode = "site-rule"\nmatch = "(?:a+)+!"\n'
+        f'[[line]]\ncode = "site-rule"\nmatch = "bad"\nchange = "{"a" * 60}"\n'
     )
     monkeypatch.setattr(catalogue, "LONGEST_S", 0.5)
     file = lint.LintedFile(name="a.sh", text="#!/bin/sh\necho bad\n")

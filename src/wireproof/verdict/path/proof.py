@@ -269,9 +269,10 @@ def conclude(sightings: tuple[Sighting, ...], believed_remote: bool | None) -> t
     if elsewhere is not None:
         return _unless_whole(elsewhere, telling)
     if "on-wire" not in kinds:
-        for kind, code in (("inside", "inside-adapter"), ("loopback", "loopback")):
-            if kind in kinds:
-                return "off-wire", code
+        if "inside" in kinds and not kinds & {"stale", "background"}:
+            return "off-wire", "inside-adapter"
+        if "loopback" in kinds:
+            return "off-wire", "loopback"
     if kinds <= {"off-wire"}:
         silent = {None: "off-wire", True: "nolocal-shm", False: "shared-memory-suspected"}
         return "off-wire", silent[believed_remote]
@@ -286,9 +287,9 @@ def _unless_whole(found: tuple[Proof, str], sightings: Sequence[Sighting]) -> tu
     doubted = all(
         any(other.rank != one.rank and other.direction != one.direction for other in whole)
         for one in sightings
-        if one.kind == "partly"
+        if one.kind in ("partly", "mixed")
     )
-    disagree = found[1] == "partly-off-wire" and doubted
+    disagree = found[0] == "mixed" and doubted
     return ("unproven", "ends-disagree") if disagree else found
 
 

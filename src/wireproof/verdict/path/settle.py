@@ -36,7 +36,7 @@ class _TwoHosts:
     def add(self, size: int, proof: PairProof) -> None:
         if proof.proof == "on-wire":
             self.crossed.append(max(size, _SMALLEST))
-        if proof.proof in ("off-wire", "wrong-path", "mixed"):
+        if proof.proof in ("off-wire", "wrong-path", "mixed") or proof.code == "port-uncounted":
             self.lost = max(self.lost, proof.expected or 0)
         if proof.proof == "off-wire":
             self.vanished = max(self.vanished, proof.expected or 0)

@@ -41,7 +41,7 @@ class OneOf(click.Choice[str]):
 _MOST_NAMED = 8
 
 
-class Whole(click.IntRange):
+class WholeNumber(click.IntRange):
     """A whole number between two limits. The error for any other text names both."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
@@ -79,7 +79,7 @@ def number(flags: str, low: int, high: int, about: str, **more: Any) -> click.Op
     ``default``.
     """
     shown = {"show_default": True} if "default" in more else {"metavar": "N"}
-    return click.Option(flags.split(), type=Whole(low, high), help=about, **shown | more)
+    return click.Option(flags.split(), type=WholeNumber(low, high), help=about, **shown | more)
 
 
 def choice(flags: str, values: Sequence[str], about: str, **more: Any) -> click.Option:

@@ -317,9 +317,11 @@ def _load_numpy_alone() -> None:
             )
         before = os.environ.get(_THREADS)
         os.environ[_THREADS] = "1"
-        import_module("numpy")
-        del os.environ[_THREADS]
-        os.environ |= {} if before is None else {_THREADS: before}
+        try:
+            import_module("numpy")
+        finally:  # the programs that we start choose their own threads
+            del os.environ[_THREADS]
+            os.environ |= {} if before is None else {_THREADS: before}
 
 
 def _add_catalogue(given: str | None) -> None:

@@ -10,10 +10,12 @@ VENV := .venv/bin
 CMAKE := $(VENV)/cmake
 PYTEST := $(VENV)/python -m pytest
 # What starts no job and no lab and times nothing: two at a time, long files first, so that none is left over for the end.
+LONGER := fuzz contract browser security tune docs api bmc packaging property audit golden
 PURE := tests/frozen $(filter-out tests/truth/test_lies.py,$(wildcard tests/truth/test_*.py)) \
         $(patsubst %,tests/cli/test_%.py,audit bad_input catalogue completion dossier explain explain_rates gate judge judge_psm3 ladder lint loudness pfc plan) \
         $(patsubst %,tests/cli/test_%.py,prove_cli report run sysfs_root tune verbs) \
-        $(addprefix tests/,fuzz contract browser security tune docs api bmc packaging property audit golden unit)
+        $(addprefix tests/,$(LONGER) $(filter-out $(LONGER) frozen truth cli lab mpi slurm vm,$(notdir $(patsubst %/.,%,$(wildcard tests/[a-z]*/.))))) \
+        $(patsubst %,tests/lab/test_%.py,commands state topology wire_file) $(patsubst %,tests/cli/test_%.py,manual version)
 # A process that ends within a test is not replaced: by files, pytest-xdist then waits for ever.
 IN_TWO := -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 # Labs and jobs that wait more than they compute, and whose answers hold on a busy machine: two chains beside the former,

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 import msgspec
-from tests.unit.test_history import entry, noisy
+from tests.archive.test_history import entry, noisy
 
 from wireproof.archive.logs import add
 from wireproof.archive.pages import write_pages
@@ -12,7 +12,7 @@ from wireproof.report.reporter import LoggingReporter
 from wireproof.store.history import add_entry
 
 EVIL = "<img src=x onerror=alert(1)>'\"&\u202e"
-_STORED = Path(__file__).parent / "unit" / "data" / "run-folder-schema-1"
+_STORED = Path(__file__).parent / "store" / "data" / "run-folder-schema-1"
 
 
 def fill(root: Path) -> tuple[str, str]:

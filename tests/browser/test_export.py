@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.browser.visit import Visit
-from tests.unit.test_report_worlds import four_nodes, hostile
+from tests.report.test_worlds import four_nodes, hostile
 
 from wireproof.measure.export import exported
 from wireproof.report.reporter import LoggingReporter

@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 import pytest
 from tests.browser.visit import Visit
+from tests.locate.test_document import located, section
+from tests.locate.test_page import fabric, many
 from tests.rendered import page_of, write
-from tests.unit.test_report_groups import group, point
-from tests.unit.test_report_groups import section as grouped
-from tests.unit.test_report_located import located, section
-from tests.unit.test_report_located_page import fabric, many
+from tests.report.test_groups import group, point
+from tests.report.test_groups import section as grouped
 
 pytestmark = pytest.mark.browser
 

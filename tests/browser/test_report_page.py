@@ -11,8 +11,8 @@ import pytest
 from tests.browser.visit import Visit
 from tests.conftest import some_of
 from tests.rendered import page_of, write
-from tests.unit.test_document import document_with
-from tests.unit.test_report_worlds import HOSTILE, four_nodes, hostile, off_wire, rejudged
+from tests.report.test_document import document_with
+from tests.report.test_worlds import HOSTILE, four_nodes, hostile, off_wire, rejudged
 
 from wireproof.measure.document import run_document
 from wireproof.report.document import Document, Findings, Head, Item, Row, Table

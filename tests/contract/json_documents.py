@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 from tests.audit.trees import lay_out
+from tests.experiment.test_gain import row, told
+from tests.experiment.test_study_conclude import OBEYED, runs, study
 from tests.tune.node import end_timers
-from tests.unit.test_rail_gain import row, told
-from tests.unit.test_study_conclude import OBEYED, runs, study
 from tests.zoo.pfc_adapters import ADAPTERS
 from tests.zoo.pfc_trees import as_trees
 from tests.zoo.pfc_worlds import SITUATIONS

@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 import jsonschema
 import msgspec
-from tests.unit.test_history import entry
+from tests.archive.test_history import entry
 
 from wireproof.atlas import sources_of
 from wireproof.audit.job import catalogue

@@ -256,7 +256,7 @@ def try_result(data: bytes) -> str:
 @functools.cache
 def _tables() -> list[bytes]:
     import duckdb
-    from tests.unit.test_history import entry
+    from tests.archive.test_history import entry
 
     from wireproof.store.history import INDEX, _write_table
 

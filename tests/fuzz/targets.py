@@ -16,12 +16,12 @@ from typing import Any
 from unittest.mock import patch
 
 import msgspec
+from tests.atlas.test_read import GOOD as ATLAS
 from tests.fuzz import stored
 from tests.fuzz.mutate import MUTATIONS, damaged, seeds_of
 from tests.fuzz.psm3 import damaged_statistics, try_statistics
 from tests.fuzz.structure import HOSTILE_TEXTS, changed, text_of
 from tests.synthetic import World, run_of
-from tests.unit.test_atlas_read import GOOD as ATLAS
 
 from wireproof.logs.readers import adapter_names
 from wireproof.model.errors import WireproofError

@@ -4,6 +4,18 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import its_share
+from tests.logs import test_fabtests as fabtests
+from tests.logs import test_fi_pingpong as fi_pingpong
+from tests.logs import test_imb_megabytes as imb
+from tests.logs.tables import GOLDEN
+from tests.logs.test_imb_forms import cells
+from tests.logs.test_mpigraph import run_of
+from tests.logs.test_nccl import log as nccl
+from tests.logs.test_netpipe import VERSION_5
+from tests.logs.test_osu import ALIGNED, CELLS
+from tests.logs.test_qperf import WHOLE as QPERF
+from tests.logs.test_sockperf import RUN
+from tests.logs.test_ucx import TAG_LATENCY
 from tests.property.logs_as_met import (
     DECORATIONS,
     LOGS,
@@ -15,18 +27,6 @@ from tests.property.logs_as_met import (
     shape,
     with_noise,
 )
-from tests.unit import test_adapter_fabtests as fabtests
-from tests.unit import test_adapter_fi_pingpong as fi_pingpong
-from tests.unit import test_adapter_imb_megabytes as imb
-from tests.unit.external_tables import GOLDEN
-from tests.unit.test_adapter_imb_forms import cells
-from tests.unit.test_adapter_mpigraph import run_of
-from tests.unit.test_adapter_nccl import log as nccl
-from tests.unit.test_adapter_netpipe import VERSION_5
-from tests.unit.test_adapter_osu import ALIGNED, CELLS
-from tests.unit.test_adapter_qperf import WHOLE as QPERF
-from tests.unit.test_adapter_sockperf import RUN
-from tests.unit.test_adapter_ucx import TAG_LATENCY
 
 IDS = [path.name for path in LOGS]
 ROWS = {

@@ -5,7 +5,7 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.test_atlas_place import EDR, atlas, source
+from tests.atlas.test_place import EDR, atlas, source
 
 from wireproof.atlas import outruns_all, place, trails_all
 

@@ -16,9 +16,9 @@ from types import SimpleNamespace
 
 import duckdb
 import pytest
+from tests.archive.test_history import entry
 from tests.dossiers import dossier_of
 from tests.security.test_written import EVE, as_eve
-from tests.unit.test_history import entry
 
 from wireproof.archive import history as pruning
 from wireproof.archive.logs import add

@@ -298,7 +298,7 @@ def test_a_bug_in_one_recipe_costs_no_other_its_findings(
     assert "in 1 file; not read: 1 file" in told.out
 
 
-STORED = Path(__file__).parents[1] / "unit" / "data" / "run-folder-schema-1"
+STORED = Path(__file__).parents[1] / "store" / "data" / "run-folder-schema-1"
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ from wireproof.report.reporter import LoggingReporter
 from wireproof.store.manifest import write_manifest
 from wireproof.store.snapshot import SETTINGS, is_snapshot, read_snapshot, write_snapshot
 
-EXAMPLE = Path(__file__).parents[1] / "unit" / "data" / "run-folder-schema-1"
+EXAMPLE = Path(__file__).parents[1] / "store" / "data" / "run-folder-schema-1"
 
 
 @pytest.fixture(scope="module")
@@ -290,7 +290,7 @@ def test_half_a_line_of_modprobe_is_no_error_of_ours(tmp_path: Path, text: str) 
 
 def test_a_table_of_a_history_and_a_snapshot_are_for_their_owner(tmp_path: Path) -> None:
     """The history's table and the settings of hosts are readable by you alone."""
-    from tests.unit.test_history import entry
+    from tests.archive.test_history import entry
 
     from wireproof.store import history as store
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.archive.test_history import entry
 from tests.made_history import EVIL, fill, written
-from tests.unit.test_history import entry
 
 from wireproof.archive.board_document import file_of
 from wireproof.archive.pages import STATE

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.archive.test_history import entry
 from tests.conftest import some_of
 from tests.dossiers import dossier_of
 from tests.security.memory import within_1_gib
-from tests.unit.test_history import entry
 
 import wireproof
 from wireproof.archive.gate import gate

@@ -3,8 +3,8 @@
 import tomllib
 
 import pytest
+from tests.logs.tables import GOLDEN
 from tests.records import osu_times
-from tests.unit.external_tables import GOLDEN
 
 from wireproof.logs.verdict import judge_series
 from wireproof.model.series import Series, SeriesPoint

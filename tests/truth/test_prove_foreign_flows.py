@@ -7,7 +7,7 @@ from collections import Counter
 
 from tests.conftest import seeds
 from tests.records import osu_times
-from tests.unit.test_prove_verdict import host
+from tests.watch.test_prove_verdict import host
 
 from wireproof.model.claim import Claim, HostClaim, LinkClaim
 from wireproof.model.series import Series, SeriesPoint

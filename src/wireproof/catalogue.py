@@ -136,6 +136,30 @@ def _refuse_unknown_settings(text: CatalogueFile) -> None:
             )
 
 
+def _refuse_shared_codes(text: CatalogueFile) -> None:
+    """Refuse a finding with the code of a cause, rule or setting, and the reverse, because
+    ``explain`` would hide the latter.
+    """
+    keys = {"finding": "code", "cause": "code", "rule": "code", "setting": "id"}
+    tree = read_toml(text.text, text.name)
+    for head, key in keys.items() if keys.keys() & tree.keys() else ():
+        others = _codes_of_others() if head == "finding" else resolve_name(READERS["finding"])()
+        for number, entry in enumerate(tree.get(head, ())):
+            if entry[key] in others:
+                raise BadInput(
+                    f"{_line(text, (head, number), (key, None))}: {key!r} is {entry[key][:60]!r},"
+                    " which `wireproof explain` shows as another kind of entry: give a new one."
+                )
+
+
+def _codes_of_others() -> set[str]:
+    """Return the codes of all causes, rules and settings."""
+    from wireproof.audit.job import settings_by_id
+
+    causes, rules = (resolve_name(READERS[head])() for head in ("cause", "rule"))
+    return {*(cause.code for cause in causes), *rules, *settings_by_id()}
+
+
 def refuse_slow_patterns(match: Callable[[], object], text: str, files: str) -> None:
     """Run ``match``, which applies patterns of ``files`` to ``text``, in a separate process.
 
@@ -172,6 +196,7 @@ def _use(
             resolve_name(_LIBRARIES)()
         for text in texts:
             _refuse_unknown_settings(text)
+            _refuse_shared_codes(text)
     except BaseException:
         use_site(())
         raise

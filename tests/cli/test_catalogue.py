@@ -23,6 +23,7 @@ from wireproof.pfc.counters import PfcFamily, by_counters, pausing
 from wireproof.pfc.counters import by_driver as pauses_of
 from wireproof.physics.table import link_from_name, link_names
 from wireproof.verdict.catalogue import findings
+from wireproof.workflow.explain import explain
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "catalogue"
 FILES = {path.stem: path.read_text("utf-8") for path in EXAMPLES.glob("*.toml")}
@@ -88,6 +89,7 @@ def test_each_kind_of_row_is_added_by_one_file() -> None:
     assert findings()["site-rack-power"].title.endswith("(finding.toml)")
     assert "exmpi" in libraries()
     assert library_called("exmpi").title == "Ex MPI (knobs.toml)"
+    assert [each.title[-13:] for each in explain("EXMPI_EAGER")] == [" (knobs.toml)"]
     assert [each.file for each in atlas_view("exfab100").series] == ["published.toml"]
 
 
@@ -299,6 +301,9 @@ def test_a_second_row_of_a_name_is_refused(tmp_path: Path, head: str) -> None:
         ("cause", "confidence = 0.4", "confidence = 40"),
         ("cause", 'sign = "grows"', 'sign = "shrinks"'),
         ("finding", "site-rack-power", "off-wire"),
+        ("finding", "site-rack-power", "bios-turbo"),
+        ("finding", "site-rack-power", "grub-name"),
+        ("cause", "site-shared-uplink", "off-wire"),
         ("finding", "the rack is held", "\\u001b]0;x\\u0007"),
         ("lint", "site-old-module", "grub-name"),
         ("nic", 'of = "ethtool"', 'of = "nowhere"'),

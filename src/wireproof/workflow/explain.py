@@ -187,15 +187,15 @@ def _seen(finding: LintFinding) -> str:
 def _tried(setting: Setting) -> list[tuple[str, str]]:
     """Return the commands with which `study` tries values of the setting's variables."""
     keys = (read.key for read in setting.reads)
-    return _listed("Tried by", (command for key in keys for command, _ in _studies(key)))
+    return _listed("Tried by", (command for key in keys for command, *_ in _studies(key)))
 
 
 def _knob(name: str) -> list[Explanation]:
     """Return an entry for a variable that `study` knows."""
-    for command, what in _studies(name):
+    for command, what, library in _studies(name):
         entry = CatalogueEntry(
             code=name,
-            title="knob of a study",
+            title=f"knob in the study of {library}",
             meaning=f"{what}. It is a job's environment variable, not a setting of a host.",
             detection="`study` reads back the value that the library used.",
             next_action=f"`{command}` tries its values.",
@@ -204,14 +204,15 @@ def _knob(name: str) -> list[Explanation]:
     return []
 
 
-def _studies(name: str) -> Iterator[tuple[str, str]]:
-    """Yield the command that tries a variable, and the variable's description."""
+def _studies(name: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the command that tries a variable, the variable's description and its library."""
     from wireproof.experiment.study.library import libraries, library_called
 
     for library in libraries() if _VARIABLE.fullmatch(name) else ():
-        for knob in library_called(library).knob:
+        described = library_called(library)
+        for knob in described.knob:
             if knob.name == name:
-                yield f"wireproof study {library} --knobs {name}", knob.what
+                yield f"wireproof study {library} --knobs {name}", knob.what, described.title
 
 
 def _known_as(name: str, settings: Iterable[Setting], *, menus: bool) -> list[Setting]:

@@ -1,14 +1,12 @@
 """Measure a plan: start the engine, check and store every frame, and report how the run ended."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -250,24 +248,21 @@ def _drain(process: GuardedProcess, recorder: _Recorder) -> None:
         recorder.take(channel, data)
 
 
-class _CtrlC:
-    """Turns SIGINT into a flag: the first signal ends the run in order, further signals cannot
-    interrupt the clean-up.
-    """
+@contextlib.contextmanager
+def _one_interrupt() -> Iterator[None]:
+    """Let only the first SIGINT interrupt the run; further signals cannot disturb the clean-up."""
 
-    def __enter__(self) -> _CtrlC:
-        self._old: object = None
-        if threading.current_thread() is threading.main_thread():
-            self._old = signal.signal(signal.SIGINT, self._once)
-        return self
-
-    def _once(self, _number: int, _frame: object) -> None:
+    def once(_number: int, _frame: object) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    def __exit__(self, *_: object) -> None:
-        if self._old is not None:
-            signal.signal(signal.SIGINT, self._old)  # type: ignore[arg-type]
+    main = threading.current_thread() is threading.main_thread()
+    old = signal.signal(signal.SIGINT, once) if main else None
+    try:
+        yield
+    finally:
+        if old is not None:
+            signal.signal(signal.SIGINT, old)
 
 
 def _run(process: GuardedProcess, recorder: _Recorder) -> tuple[Ending, int | None]:
@@ -276,7 +271,8 @@ def _run(process: GuardedProcess, recorder: _Recorder) -> tuple[Ending, int | No
         return recorder.ending(status, late), status
     except KeyboardInterrupt:
         status = process.end()
-        _quietly_drain(process, recorder)
+        with contextlib.suppress(BadFrame, DiskFull):  # frames that were in transit
+            _drain(process, recorder)
         return _broken_off("interrupted", "interrupted by the user", recorder), status
     except DiskFull as error:
         return _broken_off("disk-full", str(error), recorder), process.end()
@@ -286,16 +282,6 @@ def _run(process: GuardedProcess, recorder: _Recorder) -> tuple[Ending, int | No
 
 def _broken_off(ended: Ended, reason: str, recorder: _Recorder) -> Ending:
     return Ending(ended=ended, reason=reason, culprit=under_way(recorder.frames))
-
-
-def _quietly_drain(process: GuardedProcess, recorder: _Recorder) -> None:
-    """Read frames that were in transit when the user interrupted; no further signal may disturb
-    this.
-    """
-    try:
-        _drain(process, recorder)
-    except (BadFrame, DiskFull):
-        return
 
 
 def _remaining(plan: Plan, folder: RunFolder) -> Plan:
@@ -347,7 +333,11 @@ def measure(
             _check_same(plan, folder)
         document = RunDocument(claim=claim, provenance=provenance, plan=plan)
         recorder = _Recorder(_remaining(plan, folder), folder, recording)
-        with _CtrlC(), hydra_files_removed(), scratch(recording.on_this_machine) as temporary:
+        with (
+            _one_interrupt(),
+            hydra_files_removed(),
+            scratch(recording.on_this_machine) as temporary,
+        ):
             ending, status = _start_and_run(recorder, document, command, guard, temporary)
             recorder.note(recording.observed())
             return _finish(document, folder, recorder, ending, status)

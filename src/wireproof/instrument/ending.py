@@ -1,12 +1,11 @@
 """Determine the ending of a run, and describe it in a sentence. Pure."""
 
 import re
-import signal
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from wireproof.instrument.launcher_messages import scheduler_ended
+from wireproof.instrument.launcher_messages import scheduler_ended, signal_name
 from wireproof.instrument.lost import (
     LARGE_MESSAGES_HANG,
     crashed_ranks,
@@ -111,10 +110,7 @@ def _lost(number: int, talk: str, frames: Sequence[Frame], what: str = "the laun
     A launcher always reports a rank's death. If it reported none, the process that we started
     (``what``) was ended.
     """
-    try:
-        name = signal.Signals(number).name
-    except ValueError:
-        name = f"signal {number}"
+    name = signal_name(number)
     for pattern in _RANK_HOST:
         found = {int(rank): host for rank, host in pattern.findall(talk)[:_MOST_RANKS]}
         if len(found) > 1:  # a launcher that ends the other ranks of a host reports all of them

@@ -185,7 +185,8 @@ def scheduler_ended(talk: bytes) -> str:
     return ""
 
 
-def _signal(number: int) -> str:
+def signal_name(number: int) -> str:
+    """Return the name of a signal, ``signal N`` if it has none here."""
     try:
         return signal.Signals(number).name
     except ValueError:
@@ -208,7 +209,7 @@ def killed(lines: Sequence[str], names: RankNames, *, faults: bool = False) -> E
             # their host was lost.
             pid = 0 if number_seen == _KILL else int(parts.get("pid") or 0)
             ranks = {int(parts["rank"])} if parts.get("rank") else names.on(parts["host"], pid)
-            yield ranks & set(names.host), f"was killed by {_signal(number_seen)}"
+            yield ranks & set(names.host), f"was killed by {signal_name(number_seen)}"
             break
 
 
@@ -284,7 +285,7 @@ def _srun_ending(how: str) -> tuple[bool, bool, str]:
     number = _of_shell(status)
     if number is None:
         return not 0 < status - 128 <= _LAST_SIGNAL, False, ""
-    return True, number in _FAULTS, f" ({_signal(number)})"
+    return True, number in _FAULTS, f" ({signal_name(number)})"
 
 
 def lost_hosts(lines: Sequence[str], names: RankNames) -> Evidence:

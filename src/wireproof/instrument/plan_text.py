@@ -11,18 +11,7 @@ import msgspec
 from wireproof.files.programs import by_path
 from wireproof.model.frames import BadFrame, decode_frame
 from wireproof.model.pattern import TWO_FORMS, is_remote
-from wireproof.model.plan import (
-    FactRequest,
-    Libfabric,
-    ModelCounter,
-    ModelWorld,
-    Plan,
-    Point,
-    Policy,
-    RankPlace,
-    Transport,
-    WitnessPolicy,
-)
+from wireproof.model.plan import FactRequest, Plan, Point
 from wireproof.model.record import FactFrame
 from wireproof.model.secrets import clean_text, masked
 
@@ -39,61 +28,36 @@ def encode_value(text: str) -> str:
     )
 
 
-def _statement(keyword: str, **fields: object) -> str:
-    """Return a line; fields that are None or "" are left out (the engine uses its default)."""
-    words = [keyword]
-    for key, value in fields.items():
-        if value is None or value == "":
-            continue
-        words.append(f"{key}={value}")
-    return " ".join(words)
+def _statement(keyword: str, struct: msgspec.Struct | None = None, **fields: object) -> str:
+    """Return a line with the fields of ``struct`` and ``fields``, texts encoded and lists joined by
+    commas. Fields that are None or empty are left out (the engine uses its default).
+    """
+    named = {**(msgspec.to_builtins(struct) if struct is not None else {}), **fields}
+    texts = {key: _written(value) for key, value in named.items() if value is not None}
+    return " ".join([keyword, *(f"{key}={text}" for key, text in texts.items() if text)])
 
 
-def _rank(place: RankPlace) -> str:
-    return _statement(
-        "rank",
-        index=place.index,
-        host=encode_value(place.host),
-        nic=encode_value(place.nic),
-        address=encode_value(place.address),
-    )
+def _written(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return ",".join(map(_written, value))
+    return encode_value(value) if isinstance(value, str) else str(value)
 
 
-def _values(
-    struct: Libfabric | Policy | ModelCounter | ModelWorld,
-) -> dict[str, object]:
-    """Return fields under the names of the text form, numbers unchanged, texts encoded."""
-    named = msgspec.to_builtins(struct)
-    return {
-        key: encode_value(value) if isinstance(value, str) else value
-        for key, value in named.items()
-    }
+def _pairs(pairs: Iterable[tuple[int, int]]) -> list[str]:
+    return [f"{origin}-{target}" for origin, target in pairs]
 
 
-def _fact(request: FactRequest) -> str:
-    return _statement(
-        "fact",
-        kind=request.kind,
-        path=encode_value(request.path),
-        argv=",".join(encode_value(word) for word in request.argv),
-        limit_bytes=request.limit_bytes,
-        timeout_ms=request.timeout_ms,
-    )
-
-
-def _pairs(pairs: Iterable[tuple[int, int]]) -> str:
-    return ",".join(f"{origin}-{target}" for origin, target in pairs)
-
-
-def _ranks(members: Sequence[int]) -> str:
-    """Return ``0:3,8``: consecutive ranks as ranges, because a list of ten thousand is long."""
+def _ranks(members: Sequence[int]) -> list[str]:
+    """Return ``0:3`` and ``8``: consecutive ranks as ranges, because a list of ten thousand is
+    long.
+    """
     runs: list[list[int]] = []
     for rank in members:
         if runs and rank == runs[-1][1] + 1:
             runs[-1][1] = rank
         else:
             runs.append([rank, rank])
-    return ",".join(f"{first}:{last}" if last > first else str(first) for first, last in runs)
+    return [f"{first}:{last}" if last > first else str(first) for first, last in runs]
 
 
 def _point(point: Point) -> str:
@@ -107,9 +71,9 @@ def _point(point: Point) -> str:
         formula=point.formula,
         window_kind=point.window_kind if is_remote(point.pattern) else None,
         repeat=point.repeat or None,
-        pairs=_pairs(point.pairs) or None,
-        members=_ranks(point.members) or None,
-        load=_pairs(point.load) or None,
+        pairs=_pairs(point.pairs),
+        members=_ranks(point.members),
+        load=_pairs(point.load),
         load_bytes=point.load_bytes if point.pattern == "congestion" else None,
         order=point.order if point.pattern == "ring" else None,
         blocking=None if point.blocking else 0,
@@ -122,43 +86,21 @@ def _point(point: Point) -> str:
     )
 
 
-def _witness(policy: WitnessPolicy) -> str:
-    late = [f"{encode_value(driver)}:{ms}" for driver, ms in policy.late]
-    return _statement(
-        "witness",
-        idle_ms=policy.idle_ms,
-        settle_ms=policy.settle_ms,
-        root=encode_value(policy.root),
-        late=",".join(late),
-    )
-
-
-def _transport(transport: Transport) -> str:
-    asked = _values(transport.ofi) if transport.ofi else {}
-    return _statement(
-        "transport",
-        kind=transport.kind,
-        expect=encode_value(transport.expect),
-        **asked,
-    )
-
-
 def _lines(plan: Plan) -> Iterator[str]:
     yield "wireproof-plan 1"
-    yield _statement("run", id=encode_value(plan.run_id), seed=plan.seed)
-    yield _transport(plan.transport)
-    yield from map(_rank, plan.ranks)
-    yield _statement("policy", **_values(plan.policy))
-    yield _witness(plan.witness)
+    transport = plan.transport
+    yield _statement("run", id=plan.run_id, seed=plan.seed)
+    asked = msgspec.to_builtins(transport.ofi) if transport.ofi else {}
+    yield _statement("transport", kind=transport.kind, expect=transport.expect, **asked)
+    yield from (_statement("rank", place) for place in plan.ranks)
+    yield _statement("policy", plan.policy)
+    late = [f"{driver}:{ms}" for driver, ms in plan.witness.late]
+    yield _statement("witness", plan.witness, late=late)
     if plan.model is not None:
-        yield _statement("model", **_values(plan.model))
-    for fault in plan.model_faults:
-        yield _statement(
-            "model_fault", rank=fault.rank, tx=fault.tx, rx=fault.rx, latency_ns=fault.latency_ns
-        )
-    for counter in plan.model_counters:
-        yield _statement("model_counter", **_values(counter))
-    yield from map(_fact, plan.facts)
+        yield _statement("model", plan.model)
+    yield from (_statement("model_fault", fault) for fault in plan.model_faults)
+    yield from (_statement("model_counter", counter) for counter in plan.model_counters)
+    yield from (_statement("fact", request) for request in plan.facts)
     yield from map(_point, plan.points)
 
 
@@ -171,7 +113,8 @@ def write_requests(requests: Iterable[FactRequest]) -> str:
     """Return the input of the engine's ``facts`` command: a plan of which only the requests are
     used.
     """
-    return "\n".join(["wireproof-plan 1", *map(_fact, requests), ""])
+    facts = (_statement("fact", request) for request in requests)
+    return "\n".join(["wireproof-plan 1", *facts, ""])
 
 
 # --- Collect raw facts of many hosts with the engine's ``facts`` command on each, without Python

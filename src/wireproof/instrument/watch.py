@@ -250,14 +250,11 @@ class Watcher:
     def _lost(self) -> None:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1.0)
-        self._hear_the_last_words()
+        with contextlib.suppress(OSError):
+            self._talk = (self._talk + os.read(self.descriptors[1], CHUNK))[-TALK_BYTES:]
         status = self._process.poll()
         if not self.follower.error:
             self.follower.error = _reason(status, self._talk)
-
-    def _hear_the_last_words(self) -> None:
-        with contextlib.suppress(OSError):
-            self._talk = (self._talk + os.read(self.descriptors[1], CHUNK))[-TALK_BYTES:]
 
     def ask(self) -> None:
         """Request a full reading; if the watch has ended, the next read of its output detects

@@ -12,7 +12,6 @@ import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 from unittest import mock
 
@@ -176,11 +175,11 @@ def without_a_cluster() -> Iterator[None]:
 
     (again,) = report([STORED / "result-1" / "check"], LoggingReporter(), pages=False)
     twice = Result(parts=again.parts * 2)
-    shown = SimpleNamespace(result=twice, slow_node="n3", lie=True, caught=True)
+    faults = {"one node sends slowly": "n3", "memory instead of the wire": "off-wire"}
     made = study(runs([{"stream": 2.0}], 2), {1: OBEYED})
     gained = (told([row(100e6, 100e6, 190e6)]), None)
     with (
-        mock.patch("wireproof.workflow.demo.demo", return_value=shown),
+        mock.patch("wireproof.workflow.demo.demo", return_value=(twice, faults)),
         mock.patch("wireproof.experiment.study.job.run_study", return_value=made),
         mock.patch("wireproof.experiment.rails.measure_gain", return_value=gained),
     ):

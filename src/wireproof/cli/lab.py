@@ -89,22 +89,17 @@ def demo(out: Path | None, seed: int | None) -> int:
     from wireproof.measure.session import Storage
     from wireproof.workflow.demo import demo
 
-    found = demo(Storage(folder=out, command=typed_words()), seed, Console())
+    result, faults = demo(Storage(folder=out, command=typed_words()), seed, Console())
     for_programs = chosen_form() == "json"
-    say_kept(found.result, "a demo cannot be continued: run it again")
+    say_kept(result, "a demo cannot be continued: run it again")
     if for_programs:
-        show(found.result.sections)
-    if ended(found.result) == INTERRUPTED:
+        show(result.sections)
+    if ended(result) == INTERRUPTED:
         return INTERRUPTED
-    faults = {
-        "one node sends at a third of its rate": found.slow_node,
-        "shared memory measured instead of the wire": "off-wire" if found.lie else "",
-    }
     stream = sys.stderr if for_programs else sys.stdout
-    runs = found.result.sections
-    document = demo_document(faults, runs, found.result.folder)
+    document = demo_document(faults, result.sections, result.folder)
     click.echo(rendered(document, "text", stream), file=stream)
-    return 0 if found.caught else 1
+    return 0 if all(faults.values()) else 1
 
 
 WIRE_HELP = "rate limiter of the links; store-and-forward: no frame passes faster than line rate."

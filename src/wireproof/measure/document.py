@@ -214,8 +214,7 @@ def _findings(run: JudgedRun, name: str) -> Iterator[Part]:
     if others:
         codes = ", ".join(dict.fromkeys(item.code for item in others))
         kinds = quantity.counted(len(others), "kind")
-        title = f"{kinds} of warnings and notes: {codes}"
-        yield Section(title, (Findings(others),), fold="closed")
+        yield Section(f"{kinds} of warnings and notes: {codes}", (Findings(others),), fold="closed")
 
 
 def _brief_findings(run: JudgedRun) -> Iterator[Part]:

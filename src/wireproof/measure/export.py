@@ -57,45 +57,40 @@ def exported(
     ``CouldNotMeasure`` if Chromium fails or the file cannot be written.
     """
     with writing(target, CouldNotMeasure):
-        return _WRITERS[form](list(sections), title, target, reporter)
-
-
-def _html(sections: list[JudgedRun], title: str, target: Path, reporter: Reporter) -> Path:
-    replace_file(target, page_of(sections, title).encode("utf-8"))
+        _WRITERS[form](list(sections), title, target, reporter)
     return target
 
 
-def _markdown(sections: list[JudgedRun], title: str, target: Path, reporter: Reporter) -> Path:
+def _html(sections: list[JudgedRun], title: str, target: Path, reporter: Reporter) -> None:
+    replace_file(target, page_of(sections, title).encode("utf-8"))
+
+
+def _markdown(sections: list[JudgedRun], title: str, target: Path, reporter: Reporter) -> None:
     from wireproof.measure.document import run_document
     from wireproof.report.markdown import document_markdown
 
-    text = document_markdown(run_document(sections, title))
-    replace_file(target, text.encode("utf-8"))
-    return target
+    replace_file(target, document_markdown(run_document(sections, title)).encode("utf-8"))
 
 
-def _svg(sections: list[JudgedRun], title: str, target: Path, reporter: Reporter) -> Path:
+def _svg(sections: list[JudgedRun], title: str, target: Path, reporter: Reporter) -> None:
     for name, text in _figures(sections).items():
         _written(target, f"{name}.svg", text.encode("utf-8"))
-    return target
 
 
-def _png(sections: list[JudgedRun], title: str, target: Path, reporter: Reporter) -> Path:
+def _png(sections: list[JudgedRun], title: str, target: Path, reporter: Reporter) -> None:
     program = _chromium("png")
     for name, text in _figures(sections).items():
         reporter.say(f"drawing {name}.png with {program}")
         _written(target, f"{name}.png", _shot(program, "png", text, "svg"))
-    return target
 
 
-def _pdf(sections: list[JudgedRun], title: str, target: Path, reporter: Reporter) -> Path:
+def _pdf(sections: list[JudgedRun], title: str, target: Path, reporter: Reporter) -> None:
     program = _chromium("pdf")
     reporter.say(f"printing with {program}")
     replace_file(target, _shot(program, "pdf", page_of(sections, title), "html"))
-    return target
 
 
-_WRITERS: dict[Form, Callable[[list[JudgedRun], str, Path, Reporter], Path]] = {
+_WRITERS: dict[Form, Callable[[list[JudgedRun], str, Path, Reporter], None]] = {
     "html": _html,
     "markdown": _markdown,
     "svg": _svg,

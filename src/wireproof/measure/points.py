@@ -137,21 +137,19 @@ def congestion(size: int, ranks: Sequence[int]) -> Point:
     half = len(ranks) // 2
     rest = [rank for index, rank in enumerate(ranks) if index not in (0, half)]
     way = len(rest) // 2
-    load = tuple(zip(rest[:way], rest[way : 2 * way], strict=True))
     return Point(
         id=0,
         pattern="congestion",
         message_bytes=size,
         form="latency",
         pairs=((ranks[0], ranks[half]),),
-        load=load,
+        load=tuple(zip(rest[:way], rest[way : 2 * way], strict=True)),
     )
 
 
 def saturation_ranks(ppn: int) -> list[int]:
     """Return 1, 2, 4 ... and ``ppn`` itself."""
-    counts = [1 << power for power in range(ppn.bit_length()) if 1 << power < ppn]
-    return [*counts, ppn]
+    return [*(1 << power for power in range(ppn.bit_length()) if 1 << power < ppn), ppn]
 
 
 def saturation(sizes: Iterable[int], ppn: int, *, window: int = 64) -> list[Point]:

@@ -106,15 +106,13 @@ def judged_anew(folder: Path, fabric: Fabric | None = None) -> Rejudged:
         raise BadInput(f"{folder} contains a result without parts: nothing was measured.")
     sections = with_disclosures(sections, folder / (stored.settings or SETTINGS), stored.command)
     parts = tuple(MeasuredPart(section, ()) for section in sections)
-    if not stored.wireproof:
-        return Rejudged(parts=parts, folder=folder, title=stored.title)
-    gone, new = _differences(stored, sections)
+    gone, new = _differences(stored, sections) if stored.wireproof else ((), ())
     return Rejudged(
         parts=parts,
         folder=folder,
         title=stored.title,
         by=stored.wireproof,
-        before=worst([part.verdict for part in stored.parts]),
+        before=worst([part.verdict for part in stored.parts]) if stored.wireproof else None,
         gone=gone,
         new=new,
     )

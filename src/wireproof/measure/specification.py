@@ -173,8 +173,7 @@ def job_target(
         reporter.warn("interrupted while waiting for the nodes: the job was cancelled.")
         raise
     try:
-        target = allocated(asked, allocation)
-        yield dataclasses.replace(target, environment=_environment(asked.lab))
+        yield dataclasses.replace(allocated(asked, allocation), environment=_environment(asked.lab))
     finally:
         release(allocation)
 

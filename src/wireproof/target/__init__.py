@@ -137,9 +137,8 @@ class Target:
         """Return the claim about these ranks: their hosts, NICs and link."""
         names = self.hosts or (socket.gethostname(),) * self.ranks
         nics = self.nics or ("",) * len(names)
-        hosts = [HostClaim(rank=i, host=name, nic=nics[i]) for i, name in enumerate(names)]
         return Claim(
-            hosts=hosts,
+            hosts=[HostClaim(rank=i, host=name, nic=nics[i]) for i, name in enumerate(names)],
             link=self.link,
             wire=self.wire,
             virtual=self.virtual or self.lab is not None,

@@ -166,10 +166,9 @@ def _nics_of(hosts: Sequence[str], agent: str) -> dict[str, list[str]]:
     """Return the network and RDMA devices of each host, empty for a host that does not respond."""
     from wireproof.launch.fanout import facts_by_host
 
-    answers = facts_by_host(hosts, ["ls", *_NIC_FOLDERS], agent, TIMEOUT_S)
     return {
         host: [word for word in answer.text.split() if "/" not in word]
-        for host, answer in answers.items()
+        for host, answer in facts_by_host(hosts, ["ls", *_NIC_FOLDERS], agent, TIMEOUT_S).items()
     }
 
 
@@ -188,8 +187,7 @@ def is_down(text: str) -> bool:
     """Return whether the kernel's state of a link (operstate, or ``1: DOWN`` for an InfiniBand
     port) means that it is down.
     """
-    words = text.lower().split()
-    return words[-1:] in (["down"], ["lowerlayerdown"])
+    return text.lower().split()[-1:] in (["down"], ["lowerlayerdown"])
 
 
 def _states(target: Target, nic: str, hosts: Sequence[str]) -> Mapping[str, str]:

@@ -386,11 +386,10 @@ def _curves(specification: CheckSpecification, session: Session, target: Target)
     """Return the session that measures the curves of the first pair over the sizes."""
     assert session.out is not None  # noqa: S101  set by _session
     out = session.out.with_name("pair")
-    points = _sweeps(specification.profile, target, back=True)
     return dataclasses.replace(
         session,
         title=f"{target.hosts[0]} and {target.hosts[1]} over the sizes",
-        points=numbered(points, seed=session.seed),
+        points=numbered(_sweeps(specification.profile, target, back=True), seed=session.seed),
         out=out,
         resume=session.resume and any(out.parent.glob(f"{out.name}*/run.json")),
     )

@@ -42,24 +42,9 @@ LIE_SIZES = (8, 1024, 16384, 65536, 262144, 1 << 20, 4 << 20)
 INJECTED = "Injected fault, hidden from the verdict:"
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class DemoResult:
-    """``slow_node``: the finding about the slow node, "" if it was missed; ``lie``: the off-wire
-    measurement was recognised.
-    """
-
-    result: Result
-    slow_node: str
-    lie: bool
-
-    @property
-    def caught(self) -> bool:
-        """Return whether both injected faults were found."""
-        return bool(self.slow_node) and self.lie
-
-
-def demo(storage: Storage, seed: int | None, reporter: Reporter) -> DemoResult:
-    """Build the cluster, measure it, and look for the injected faults.
+def demo(storage: Storage, seed: int | None, reporter: Reporter) -> tuple[Result, dict[str, str]]:
+    """Build the cluster, measure it, and look for the injected faults: return what was found of
+    each, "" if it was missed.
 
     Takes less than a minute; needs root or unprivileged user namespaces.
     """
@@ -83,10 +68,11 @@ def demo(storage: Storage, seed: int | None, reporter: Reporter) -> DemoResult:
             storage=storage,
             reporter=reporter,
         )
-    lie = len(parts) > 2 and parts[2].section.judgement.proof == "off-wire"
-    return DemoResult(
-        result=result, slow_node=_slow_node(parts[0].section.judgement.findings), lie=lie
-    )
+    lie = parts[2].section.judgement.proof if len(parts) > 2 else ""
+    return result, {
+        "one node sends at a third of its rate": _slow_node(parts[0].section.judgement.findings),
+        "shared memory measured instead of the wire": lie if lie == "off-wire" else "",
+    }
 
 
 def _topology() -> Topology:
@@ -157,8 +143,7 @@ def _lie(lab: Lab, folder: Path, seed: int) -> tuple[Session, Target]:
         out=folder / "lie",
         lead=f"{INJECTED} n1 and n2 are claimed, but both ranks run on n1.",
     )
-    target = lab_target(lab, NODES[:2])
-    return session, dataclasses.replace(target, start_on=(NODES[0], NODES[0]))
+    return session, dataclasses.replace(lab_target(lab, NODES[:2]), start_on=(NODES[0], NODES[0]))
 
 
 def _slow_node(findings: list[Finding]) -> str:

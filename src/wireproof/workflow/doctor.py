@@ -263,13 +263,12 @@ def try_transport(transport: TransportKind, install: MpiInstall | None = None) -
     begun = time.monotonic()
     try:
         command = _command(transport, install)
-        claim = Claim(
-            hosts=[HostClaim(rank=rank, host="localhost") for rank in range(2)], wire=False
-        )
         outcome = measure(
             small_plan(transport, command.expect),
             command,
-            claim=claim,
+            claim=Claim(
+                hosts=[HostClaim(rank=rank, host="localhost") for rank in range(2)], wire=False
+            ),
             provenance=provenance(command, install),
             recording=Recording(deadline_s=DEADLINE_S, on_this_machine=True),
         )

@@ -140,12 +140,11 @@ def trial_of(
             f"{tried.name} is neither a setting (`wireproof audit --list`) nor a variable that an"
             " MPI or its fabric reads: give the command that reads it after --."
         )
-    command = bool(argv)
     return TrialSpecification(
         knob=tried,
         workload=(
             _command(tuple(argv), settings, options, environment)
-            if command
+            if argv
             else _pattern(settings, options)
         ),
         seed=Method.from_options(settings).chosen_seed(),

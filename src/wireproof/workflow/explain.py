@@ -167,10 +167,9 @@ def _as_variable(name: str, value: str = "") -> list[Explanation]:
     from wireproof.lint.rules import rules as lint_rules
 
     text = f"#!/bin/bash\nexport {name}={shlex.quote(value or '1')}\n"
-    found = in_time(functools.partial(lint_text, text, "x.sh"), name)
     return [
         _of_rule(lint_rules()[finding.code], None, (_seen(finding), finding.right))
-        for finding in found
+        for finding in in_time(functools.partial(lint_text, text, "x.sh"), name)
         if value or finding.code in _OF_NAMES
     ]
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 import dataclasses
 import operator
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from wireproof.locate.screen.screened import Screened
     from wireproof.report.judged_run import JudgedRun
 
+T = TypeVar("T")
 AGAIN_S = 12.0
 """Time limit for all repeats together in s."""
 LONGER = 6.0
@@ -153,25 +154,39 @@ def run_settled(
 ) -> tuple[JudgedRun, list[Outcome]]:
     """Run the session, then the undecided points once more; a point that then passes is decided."""
     section, outcomes = run_session(session, target, reporter)
-    bounded = session.resume or session.until is not None or session.deadline_s is not None
-    if bounded or session.plays_hosts or outcomes[-1].ending.ended != "done":
+    if outcomes[-1].ending.ended != "done":
         return section, outcomes
-    is_open = section.judgement.verdict == "inconclusive"
-    points = open_points(session, section.judgement) if is_open else ()
-    if not points:
+    repeats = _measured_again(
+        session, section, reporter, lambda more: run_session(more, target, reporter)
+    )
+    if repeats is None:
         return section, outcomes
-    try:
-        more, repeated = run_session(again(session, points, reporter), target, reporter)
-    except CouldNotMeasure as error:  # the first measurement stands
-        reporter.warn(f"the undecided points could not be measured again: {error}")
-        return section, outcomes
+    more, repeated = repeats
     from wireproof.verdict.run.quality import settled_by_repeats
 
-    records = (*section.records, *more.records)
-    whole = judged(merged_run([section.run, more.run]), session, records)
+    whole = judged(merged_run([section.run, more.run]), session, (*section.records, *more.records))
     judgement = settled_by_repeats(whole.judgement)
     settled = dataclasses.replace(whole, judgement=judgement, settled=True)
     return settled, [*outcomes, *repeated]
+
+
+def _measured_again(
+    session: Session, section: JudgedRun, reporter: Reporter, run: Callable[[Session], T]
+) -> T | None:
+    """Return the result of ``run`` for the undecided points; None if there are none, there is no
+    time for them, or they cannot be measured.
+    """
+    bounded = session.resume or session.until is not None or session.deadline_s is not None
+    if section.judgement.verdict != "inconclusive" or bounded or session.plays_hosts:
+        return None
+    points = open_points(session, section.judgement)
+    if not points:
+        return None
+    try:
+        return run(again(session, points, reporter))
+    except CouldNotMeasure as error:  # the first measurement stands
+        reporter.warn(f"the undecided points could not be measured again: {error}")
+        return None
 
 
 # --- The screen of many nodes: rounds of disjoint pairs, and suspects, which are measured again.
@@ -209,36 +224,16 @@ def run_screen(
     def concluded(run: Run, records: Sequence[Path]) -> JudgedRun:
         return located_section(judged(run, led, records), screens, again, fabric)
 
+    def measured(session: Session) -> _CarriedScreen:
+        return campaign_run(session, target, reporter, lost=carried.lost)
+
     section = concluded(run, records)
-    open_ = None if broken_off else _open(led, target, section, carried.lost, reporter)
-    if open_ is None:
+    repeats = None if broken_off else _measured_again(led, section, reporter, measured)
+    if repeats is None:
         return section, outcomes
-    repeated, more = open_
+    repeated, more = repeats
     whole = merged_run([run, repeated])
     return concluded(whole, [*records, *more.folders]), [*outcomes, *more.outcomes]
-
-
-def _open(
-    session: Session,
-    target: Target,
-    section: JudgedRun,
-    lost: Mapping[int, str],
-    reporter: Reporter,
-) -> _CarriedScreen | None:
-    """Measure the undecided points of a screen again; return None if there are none or they cannot
-    be measured.
-    """
-    bounded = session.resume or session.until is not None or session.deadline_s is not None
-    if section.judgement.verdict != "inconclusive" or bounded or session.plays_hosts:
-        return None
-    points = open_points(session, section.judgement)
-    if not points:
-        return None
-    try:
-        return campaign_run(again(session, points, reporter), target, reporter, lost=lost)
-    except CouldNotMeasure as error:  # the first measurement stands
-        reporter.warn(f"the undecided points could not be measured again: {error}")
-        return None
 
 
 def located_section(

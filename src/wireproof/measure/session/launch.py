@@ -2,12 +2,9 @@
 succeeds, and external causes of its end.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -25,9 +22,6 @@ from wireproof.model.run import Ended, missing_code
 from wireproof.report.reporter import Reporter
 from wireproof.target import Target
 from wireproof.target.availability import Availability
-
-if TYPE_CHECKING:
-    pass
 
 
 def install_for(session: Session) -> MpiInstall | None:

@@ -399,11 +399,10 @@ def judged(run: Run, session: Session, records: Sequence[Path]) -> JudgedRun:
     from wireproof.report.judged_run import JudgedRun
     from wireproof.verdict.run import judge
 
-    judgement = judge(run, session.criteria, table=session.table, atlas=atlas(session.site))
     return JudgedRun(
         title=session.title,
         run=run,
-        judgement=judgement,
+        judgement=judge(run, session.criteria, table=session.table, atlas=atlas(session.site)),
         limits=_limits(run, session.table),
         criteria=session.criteria,
         lead=session.lead,

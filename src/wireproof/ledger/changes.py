@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Protocol
 
 import msgspec
 
@@ -41,26 +40,6 @@ _UNREADABLE, _SILENT, _STILL, _ABSENT = (
 )
 
 
-class Changes(Protocol):
-    """One network namespace over one interval."""
-
-    interval_ns: float
-    settled_ms: float
-    """Wait before both readings: a counter with a shorter refresh is not late."""
-
-    def rise(self, name: str, bits: int = 64) -> Rise:
-        """Return the rise of ``name``, a register of ``bits`` bits."""
-
-    def background(self, name: str) -> float:
-        """Return the counts of other traffic over the whole interval."""
-
-    def peak(self, name: str) -> float | None:
-        """Return the highest rate between two readings in counts per second; None if not read."""
-
-    def last(self, name: str) -> int | None:
-        """Return the value at the end; None if it is not known."""
-
-
 def counter_delta(before: int, after: int, bits: int = 64) -> tuple[int | None, str]:
     """Return difference and remark.
 
@@ -85,7 +64,8 @@ class WitnessChanges:
 
     ``idle``: the reading of the same reader before the run; its ``standing`` lists the existing
     byte counters if the engine reports them. Without that list, a counter that is not in the
-    reading counts as unchanged.
+    reading counts as unchanged. ``settled_ms``: wait before both readings; a counter with a shorter
+    refresh is not late.
     """
 
     def __init__(self, reading: WitnessReading, idle: Idle | None) -> None:
@@ -97,6 +77,7 @@ class WitnessChanges:
         self.settled_ms = reading.settled_ns / 1e6 if isinstance(reading, Total) else 0.0
 
     def rise(self, name: str, bits: int = 64) -> Rise:
+        """Return the rise of ``name``, a register of ``bits`` bits."""
         pair = self._reading.counters.get(name)
         if pair is not None:
             return Rise(*counter_delta(*pair, bits))
@@ -111,6 +92,7 @@ class WitnessChanges:
         return any(name == one or name.startswith(one.rstrip("*/") + "/") for one in lost)
 
     def background(self, name: str) -> float:
+        """Return the counts of other traffic over the whole interval."""
         idle = _rates(name, [self._idle] if self._idle else [])
         if self._tail:
             return _steady(idle, _rates(name, self._tail), self.interval_ns, self.rise(name))
@@ -120,9 +102,11 @@ class WitnessChanges:
         return (quiet if quiet > _LOUDER * before else before) * self.interval_ns
 
     def peak(self, name: str) -> float | None:
+        """Return the highest rate between two readings in counts per second; None if not read."""
         return None
 
     def last(self, name: str) -> int | None:
+        """Return the value at the end; None if it is not known."""
         pair = self._reading.counters.get(name)
         if pair is not None:
             return pair[1]
@@ -192,6 +176,10 @@ class MarkedChanges:
 
     def last(self, name: str) -> int | None:
         return self._after.counters.get(name)
+
+
+Changes = WitnessChanges | MarkedChanges
+"""One network namespace over one interval."""
 
 
 def rate_between(name: str, one: CounterMark, two: CounterMark) -> float:

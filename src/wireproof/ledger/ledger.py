@@ -399,19 +399,13 @@ def _unknown(
 
 def _unread(family: Family | None, nic: Nic, *, foreign: bool) -> Iterable[LedgerEntry]:
     """Yield entries for traffic that passes this port without a counter."""
-    if family is not None:
-        yield from _blind(family, nic)
-    elif nic.rdma is not None:
+    if family is not None and (nic.rdma is not None or family.deviceless):
+        yield from (_uncounted(one, f"{family.name} has no counter for it") for one in family.blind)
+    elif family is None and nic.rdma is not None:
         driver = nic.rdma.driver or nic.driver or "(none)"
         yield _uncounted("rdma", f"the driver {driver} is not in the catalogue")
     if (foreign or nic.hidden) and nic.kind in ("ethernet", "infiniband"):
         yield _uncounted("rdma", nic.hidden or _FOREIGN)
-
-
-def _blind(family: Family, nic: Nic) -> Iterable[LedgerEntry]:
-    if nic.rdma is not None or family.deviceless:
-        for carrier in family.blind:
-            yield _uncounted(carrier, f"{family.name} has no counter for it")
 
 
 def _uncounted(carrier: Carrier, remark: str) -> LedgerEntry:

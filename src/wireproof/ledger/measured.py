@@ -200,16 +200,15 @@ _RESENT = "ip/Tcp/RetransSegs"
 
 def metric_of(pattern: str, form: str) -> Metric:
     """Return the metric that is compared in points of this pattern."""
-    name, unit, better = _what(pattern, form)
-    return Metric(name=name, unit=unit, better=better, source="wireproof's engine")
-
-
-def _what(pattern: str, form: str) -> tuple[str, str, Better]:
+    better: Better = "higher"
     if pattern == "message_rate":
-        return "message rate", "messages_per_s", "higher"
-    if is_rate(pattern, form):
-        return "goodput", "bytes_per_s", "higher"
-    return ("half round trip" if pattern == "pingpong" else "time of one operation"), "ns", "lower"
+        name, unit = "message rate", "messages_per_s"
+    elif is_rate(pattern, form):
+        name, unit = "goodput", "bytes_per_s"
+    else:
+        name = "half round trip" if pattern == "pingpong" else "time of one operation"
+        unit, better = "ns", "lower"
+    return Metric(name=name, unit=unit, better=better, source="wireproof's engine")
 
 
 def value_of(point: PointRecord) -> float | None:

@@ -5,9 +5,9 @@ troubles. Pure.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from wireproof.ledger.changes import (
     RETRANSMITTED,
@@ -160,14 +160,16 @@ def not_watched(named: Iterable[str], watched: Iterable[Watched]) -> list[str]:
     known = {"localhost", "127.0.0.1", "::1", ""}
     for one in watched:
         about = one.about
-        known |= {one.host, *(() if about is None else (about.hostname, *_addresses(about.nics)))}
+        known |= {
+            one.host,
+            *(
+                ()
+                if about is None
+                else (about.hostname, *chain.from_iterable(nic.address for nic in about.nics))
+            ),
+        }
     short = {name.split(".")[0] for name in known if not name.replace(".", "").isdigit()}
     return sorted({name for name in named if name not in known and not _is_alias(name, short)})
-
-
-def _addresses(nics: Iterable[Nic]) -> Iterator[str]:
-    for nic in nics:
-        yield from nic.address
 
 
 def _is_alias(name: str, short: set[str]) -> bool:

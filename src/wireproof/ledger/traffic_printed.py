@@ -9,7 +9,6 @@ messages.
 
 import math
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import msgspec
 
@@ -30,28 +29,19 @@ _WARMED_UP = 1.5
 """Factor on printed repetitions: IMB repeats each size a few times more before it measures."""
 
 
-class _Usual(NamedTuple):
-    """Default repetitions of a tool, timed and untimed: for sizes below ``large`` bytes, and from
-    there on.
-    """
-
-    tool: str
-    tests: str
-    large: int
-    below: tuple[int, int]
-    above: tuple[int, int]
-
-
-_USUAL = (
+_USUAL = {
     # OSU 3 to 7 (osu_util.h: BW_LOOP, COLL_LOOP, LAT_LOOP)
-    _Usual("osu", "windows", 8193, (100, 10), (20, 2)),
-    _Usual("osu", "collective", 8193, (1000, 100), (100, 10)),
-    _Usual("osu", "other", 8193, (10_000, 100), (1000, 10)),
+    ("osu", "windows"): (8193, (100, 10), (20, 2)),
+    ("osu", "collective"): (8193, (1000, 100), (100, 10)),
+    ("osu", "other"): (8193, (10_000, 100), (1000, 10)),
     # UCC (ucc_pt_config.cc)
-    _Usual("ucc_perftest", "collective", 64 << 10, (1000, 100), (200, 20)),
+    ("ucc_perftest", "collective"): (64 << 10, (1000, 100), (200, 20)),
     # nccl-tests (common.cu)
-    _Usual("nccl_tests", "collective", 0, (20, 5), (20, 5)),
-)
+    ("nccl_tests", "collective"): (0, (20, 5), (20, 5)),
+}
+"""Default repetitions, timed and untimed, of a tool's tests: a size in bytes, those for smaller
+messages, and those from there on.
+"""
 _BOTH_ENDS_PRINT = (
     "iperf3",
     "iperf",
@@ -273,8 +263,10 @@ def _usual(series: Series, size: int) -> tuple[int, int] | None:
     tests = "collective" if series.traffic == "collective" else "other"
     if series.traffic in _WINDOWED and series.window:
         tests = "windows"
-    found = next((row for row in _USUAL if (row.tool, row.tests) == (series.tool, tests)), None)
-    return found and (found.below if size < found.large else found.above)
+    if (series.tool, tests) not in _USUAL:
+        return None
+    large, below, above = _USUAL[series.tool, tests]
+    return below if size < large else above
 
 
 def _repeated_bytes(rows: Iterable[_PrintedRow]) -> tuple[float, float | None] | None:

@@ -1,9 +1,8 @@
 # pure
 """The lookups that every step of the judgement needs: hosts of ranks, claimed NICs and limits."""
 
-import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
@@ -82,15 +81,9 @@ class Context:
 
     def idle_of(self, reader_of: Mapping[int, int]) -> dict[int, Idle]:
         """Return the idle reading of each reader, or of a rank that shares its namespace."""
-        readings = {
-            reader: self.idle[rank]
-            for rank, reader in sorted(reader_of.items(), reverse=True)
-            if rank in self.idle
-        }
-        readings.update(
-            {rank: self.idle[rank] for rank in set(reader_of.values()) if rank in self.idle}
-        )
-        return readings
+        covered = sorted(reader_of.items(), reverse=True)
+        own = ((rank, rank) for rank in set(reader_of.values()))
+        return {reader: self.idle[rank] for rank, reader in (*covered, *own) if rank in self.idle}
 
     def adapter_of(self, rank: int, name: str) -> set[tuple[str, str]]:
         """Return all identities reported by the adapters behind and below a port; empty if none is
@@ -167,7 +160,7 @@ def context(
 
 def with_link(ctx: Context, link: LinkClaim | None) -> Context:
     """Return the context with ``link`` as the link to judge against."""
-    return dataclasses.replace(ctx, link=None if link is None else _with_mtu(ctx, link))
+    return replace(ctx, link=None if link is None else _with_mtu(ctx, link))
 
 
 def _with_mtu(ctx: Context, link: LinkClaim) -> LinkClaim:

@@ -265,12 +265,11 @@ def _family(read: _Family) -> Family:
 
 def _rows(counters: _Counters) -> Iterator[CounterRow]:
     place, values = _PLACES[counters.of]
-    given = {
+    values = values | {
         name: value
         for name, value in msgspec.structs.asdict(counters).items()
         if value is not None and value != "" and name != "of"
     }
-    values = values | given
     for key in _NAMES:
         values[key] = tuple(place + name for name in values.get(key, "").split())
     first = counters.function == "physical-first"

@@ -1,8 +1,6 @@
 # pure
 """The closed catalogue of findings: what each code means, how it is detected, what to do next."""
 
-from __future__ import annotations
-
 import re
 
 import msgspec
@@ -155,11 +153,10 @@ def groups() -> dict[str, dict[str, str]]:
     """Return the titles of all findings by code, in the groups of the catalogue."""
     texts = re.split(r"^## (.+)", packaged(__name__, _FINDINGS), flags=re.MULTILINE)
     left = {code: entry.title for code, entry in findings().items()}
-    found = {
+    return {
         name: {code: left.pop(code) for code in entries_of(text)}
         for name, text in zip(texts[1::2], texts[2::2], strict=True)
-    }
-    return found | ({"Of the site": left} if left else {})
+    } | ({"Of the site": left} if left else {})
 
 
 def known_names() -> dict[str, KnownName]:

@@ -123,11 +123,10 @@ class Others:
             for new, old in zip(softened, issues, strict=True)
             if new is not old
         }
-        judged = [
+        return softened, [
             _eased(pair) if _key(pair) in eased and _key(pair) not in left else pair
             for pair in pairs
         ]
-        return softened, judged
 
     def _softened(self, issue: Issue, streams: Mapping[Subject, list[PairVerdict]]) -> Issue:
         """Return the issue, inconclusive and with its reason if other traffic explains it."""

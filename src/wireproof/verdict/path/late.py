@@ -242,12 +242,14 @@ class _Whole:
         run. ``alone``: the port without the others.
         """
         total = next(total for total in self.ctx.run.totals if total.rank == place[0])
-        most, ripe, least = 0.0, _Ripe(total.settled_ns), self.ctx.criteria.on_wire_min
-        both = zip(self.points, self.witnessed, _so_far(self.points, total), strict=True)
-        for point, seen, so_far in both:
+        most, least = 0.0, self.ctx.criteria.on_wire_min
+        so_far = _so_far(self.points, total)
+        due_so_far = _must_show(self.points, self.witnessed, place, total.settled_ns)
+        for point, seen, sum_, must_show in zip(
+            self.points, self.witnessed, so_far, due_so_far, strict=True
+        ):
             most += explained(self.ctx, point, seen, place)
-            must_show = ripe.after(point, seen.dues.get(place))
-            shown = _carried(self._shown(so_far, one, place), alone=alone)
+            shown = _carried(self._shown(sum_, one, place), alone=alone)
             if shown > most + STRAY_BYTES:
                 return False
             if _is_read(point, total) and shown < least * must_show - STRAY_BYTES:
@@ -295,18 +297,16 @@ class _Whole:
         )
 
 
-class _Ripe:
-    """Payload that became due so long ago that a counter must show it."""
-
-    def __init__(self, wait_ns: float) -> None:
-        self.wait_ns, self.now_ns = wait_ns, 0.0
-        self.dues: list[tuple[float, float]] = []
-
-    def after(self, point: PointRecord, due: Due | None) -> float:
-        """Return the bytes of the points that ended one wait before the end of this one."""
-        self.now_ns += point.elapsed_ns
-        self.dues.append((self.now_ns, due.need if due else 0.0))
-        return sum(need for end_ns, need in self.dues if end_ns <= self.now_ns - self.wait_ns)
+def _must_show(
+    points: Sequence[PointRecord], witnessed: Sequence[Witnessed], place: Place, wait_ns: float
+) -> Iterator[float]:
+    """Yield for each point the bytes due at points that ended one wait before its end."""
+    now_ns, dues = 0.0, list[tuple[float, float]]()
+    for point, seen in zip(points, witnessed, strict=True):
+        now_ns += point.elapsed_ns
+        due = seen.dues.get(place)
+        dues.append((now_ns, due.need if due else 0.0))
+        yield sum(need for end_ns, need in dues if end_ns <= now_ns - wait_ns)
 
 
 def _rises_beside(ledger: Ledger, name: str, direction: Direction) -> bool:

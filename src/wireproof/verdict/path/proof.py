@@ -7,10 +7,9 @@ and for a ping-pong one header per message because its messages cannot be merged
 header allowance per message and acknowledgements. All shares below are shares of ``need``.
 """
 
-import dataclasses
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wireproof.ledger.traffic import readers, watch
 from wireproof.model.finding import Proof
@@ -133,7 +132,7 @@ class _Desk:
     def _sighting(self, rank: int, pair: PairResult, direction: Direction) -> Sighting:
         ledger, nic = self.ledgers.get(self.reader_of.get(rank, -1)), self.ctx.claimed_nic(rank)
         name = nic.name if nic is not None else ""
-        due = dataclasses.replace(self._due(rank, direction), own=self._need(pair, rank, direction))
+        due = replace(self._due(rank, direction), own=self._need(pair, rank, direction))
         if ledger is None or (nic is None and self.ctx.claims_a_nic(rank)):
             remark = (
                 "its counters were not read" if ledger is None else "the claimed NIC does not exist"
@@ -154,9 +153,7 @@ class _Desk:
                 if nic
                 else {}
             )
-            self.known[key] = dataclasses.replace(
-                self._summed(reader, key[1], direction), elsewhere=elsewhere
-            )
+            self.known[key] = replace(self._summed(reader, key[1], direction), elsewhere=elsewhere)
         return self.known[key]
 
     def _ends(self, reader: int | None) -> Sequence[tuple[PairResult, int]]:

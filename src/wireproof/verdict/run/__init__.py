@@ -61,7 +61,7 @@ from wireproof.verdict.run.shape import (
     switch_issues,
     trailing,
 )
-from wireproof.verdict.run.striping import Striping, down_issues, rail_issues, with_stripe
+from wireproof.verdict.run.striping import Striping, down_issues, rail_issues
 
 OF_A_LIBRARY = frozenset(
     {
@@ -196,7 +196,10 @@ class _Bench:
         self.issues += own
         self._remember(point, pair, proof, number)
         verdict = _pair_verdict(ctx, point, pair, proof, number, held, own)
-        self.pairs.append(with_stripe(verdict, self.striping.of(point, pair)))
+        if (stripe := self.striping.of(point, pair)) is not None:
+            rails = list(stripe.rails)
+            verdict = msgspec.structs.replace(verdict, striping=stripe.state, rails=rails)
+        self.pairs.append(verdict)
 
     def _remember(
         self, point: PointRecord, pair: PairResult, proof: PairProof, number: Measured
@@ -215,12 +218,13 @@ class _Bench:
             kind = (point.pattern, kind_of_point, point.message_bytes, point.formula)
             ends = self.ctx.name(pair.origin), self.ctx.name(pair.target)
             route = pair.origin, pair.target
-            known = number.value, number.low, number.high
             self.streams.append(
                 Stream(
                     *ends,
                     kind,
-                    *known,
+                    number.value,
+                    number.low,
+                    number.high,
                     points=(point.id,),
                     sure=sure,
                     disturbed=disturbed,

@@ -210,13 +210,12 @@ def _libraries(ctx: Context) -> Iterator[Issue]:
     found = {host.library for host in ctx.run.hosts if host.library}
     if len(found) < 2:
         return
-    listed = [f"{ctx.name(host.rank)}: {host.library}" for host in ctx.run.hosts]
     yield Issue(
         "library-mismatch",
         "fail",
         _RUN,
         f"the ranks ran different MPI libraries: {'; '.join(sorted(found))}",
-        {"libraries": listed},
+        {"libraries": [f"{ctx.name(host.rank)}: {host.library}" for host in ctx.run.hosts]},
     )
 
 

@@ -16,7 +16,7 @@ import msgspec
 from wireproof.ledger.relations import has_no_carrier, rail_nics
 from wireproof.model import quantity
 from wireproof.model.claim import LinkClaim, is_several
-from wireproof.model.finding import PairVerdict, Port, RailShare, Route
+from wireproof.model.finding import Port, RailShare, Route
 from wireproof.model.finding import Striping as State
 from wireproof.model.pattern import crossings
 from wireproof.model.record import Host, Nic, PairResult, PointRecord
@@ -87,13 +87,6 @@ class Striping:
         if stripe.due and stripe.state == "striped":
             return link
         return msgspec.structs.replace(link, stripes="any")
-
-
-def with_stripe(verdict: PairVerdict, stripe: Stripe | None) -> PairVerdict:
-    """Add the shares of the rails to the verdict."""
-    if stripe is None:
-        return verdict
-    return msgspec.structs.replace(verdict, striping=stripe.state, rails=list(stripe.rails))
 
 
 def _key(point: PointRecord, pair: PairResult) -> Key:

@@ -7,7 +7,7 @@ import msgspec
 from tests.synthetic import World
 
 from wireproof.model.finding import Judgement
-from wireproof.model.record import Estimate, PairResult, PointRecord
+from wireproof.model.record import Estimate, PairResult, PointRecord, WitnessReading
 from wireproof.model.run import Run
 
 set_ = msgspec.structs.replace
@@ -45,19 +45,23 @@ def each_counter(run: Run, change: Callable[[str, tuple[int, int]], tuple[int, i
     """``change`` gets name and reading of every counter and gives the new reading, or None to leave
     it out.
     """
-    points = []
-    for point in run.points:
-        witness = []
-        for reading in point.witness:
-            changed = {name: change(name, pair) for name, pair in reading.counters.items()}
-            witness.append(
-                set_(
-                    reading,
-                    counters={name: pair for name, pair in changed.items() if pair is not None},
-                )
-            )
-        points.append(set_(point, witness=witness))
+
+    def changed(reading: WitnessReading, _: PointRecord) -> WitnessReading:
+        new = {name: change(name, pair) for name, pair in reading.counters.items()}
+        return set_(reading, counters={name: pair for name, pair in new.items() if pair})
+
+    return each_reading(run, changed)
+
+
+def each_reading(run: Run, change: Callable[[WitnessReading, PointRecord], WitnessReading]) -> Run:
+    """``change`` gets every reading with its point and gives the new reading."""
+    points = [set_(p, witness=[change(one, p) for one in p.witness]) for p in run.points]
     return set_(run, points=points)
+
+
+def unread(run: Run) -> Run:
+    """Nobody read the counters."""
+    return set_(run, points=[set_(point, witness=[]) for point in run.points])
 
 
 def codes(found: Judgement, *severities: str) -> set[str]:

@@ -24,72 +24,31 @@ def virtual(name: str, kind: str, *lower: str, device: str = "") -> Nic:
 
 BOND = virtual("bond0", "bond", "p0", "p1", device="mlx5_bond_0")
 LAG = (nic("p0", "mlx5_bond_0"), nic("p1"), BOND, virtual("bond0.7", "vlan", "bond0"))
+_FIRST, _OTHER = nic("p0", "mlx5_bond_0"), nic("p1")
+_OVER = virtual("bond0", "bond", "p0", "p1")
+_TWO = (nic("p0", "mlx5_0"), nic("p1", "mlx5_1"))
+_APART = (*_TWO, virtual("bond0", "bond", "p0", "p1", device="mlx5_0"))
+_MASTER = virtual("bond0", "bond", device="mlx5_bond_0")
+_NAMING = (nic("p0", "mlx5_bond_0", master="bond0"), nic("p1", master="bond0"), _MASTER)
+_MAKERS = (nic("p0", "mlx5_0"), nic("p1", driver="igb"), _OVER)
+_VLAN = (virtual("hsn0.7", "vlan", "hsn0", device="mlx5_0"), nic("hsn0", "mlx5_0"))
+_IB = {"kind": "infiniband"}
+_CHILD = (nic("ib0.8001", "mlx5_0", lower=["ib0"], **_IB), nic("ib0", "mlx5_0", **_IB))
 CASES = {
     "the bond of a LAG": (LAG, "mlx5_bond_0", "bond0"),
     "by its port": (LAG, "mlx5_bond_0:1", "bond0"),
     "no such port": (LAG, "mlx5_bond_0:2", ""),
     "an interface's own name": (LAG, "p0", "p0"),
-    "members that name their master": (
-        (
-            nic("p0", "mlx5_bond_0", master="bond0"),
-            nic("p1", master="bond0"),
-            virtual("bond0", "bond", device="mlx5_bond_0"),
-        ),
-        "mlx5_bond_0",
-        "bond0",
-    ),
-    "a bond that no GID names": (
-        (nic("p0", "mlx5_bond_0"), nic("p1"), virtual("bond0", "bond", "p0", "p1")),
-        "mlx5_bond_0",
-        "bond0",
-    ),
-    "members with devices of their own": (
-        (
-            nic("p0", "mlx5_0"),
-            nic("p1", "mlx5_1"),
-            virtual("bond0", "bond", "p0", "p1", device="mlx5_0"),
-        ),
-        "mlx5_0",
-        "p0",
-    ),
-    "the other one of these": (
-        (
-            nic("p0", "mlx5_0"),
-            nic("p1", "mlx5_1"),
-            virtual("bond0", "bond", "p0", "p1", device="mlx5_0"),
-        ),
-        "mlx5_1",
-        "p1",
-    ),
-    "a bond of two makers": (
-        (nic("p0", "mlx5_0"), nic("p1", driver="igb"), virtual("bond0", "bond", "p0", "p1")),
-        "mlx5_0",
-        "p0",
-    ),
-    "a VLAN's port": (
-        (virtual("hsn0.7", "vlan", "hsn0", device="mlx5_0"), nic("hsn0", "mlx5_0")),
-        "mlx5_0",
-        "hsn0",
-    ),
-    "an IPoIB child's port": (
-        (
-            nic("ib0.8001", "mlx5_0", kind="infiniband", lower=["ib0"]),
-            nic("ib0", "mlx5_0", kind="infiniband"),
-        ),
-        "mlx5_0:1",
-        "ib0",
-    ),
+    "members that name their master": (_NAMING, "mlx5_bond_0", "bond0"),
+    "a bond that no GID names": ((_FIRST, _OTHER, _OVER), "mlx5_bond_0", "bond0"),
+    "members with devices of their own": (_APART, "mlx5_0", "p0"),
+    "the other one of these": (_APART, "mlx5_1", "p1"),
+    "a bond of two makers": (_MAKERS, "mlx5_0", "p0"),
+    "a VLAN's port": (_VLAN, "mlx5_0", "hsn0"),
+    "an IPoIB child's port": (_CHILD, "mlx5_0:1", "ib0"),
     "the first port of two": ((nic("ib1", "mlx4_0", 2), nic("ib0", "mlx4_0", 1)), "mlx4_0", "ib0"),
-    "the second port of two": (
-        (nic("ib0", "mlx4_0", 1), nic("ib1", "mlx4_0", 2)),
-        "mlx4_0:2",
-        "ib1",
-    ),
-    "Omni-Path's interface": (
-        (nic("ib0", "hfi1_0", kind="infiniband", driver="hfi1"),),
-        "hfi1_0",
-        "ib0",
-    ),
+    "the second of two": ((nic("ib0", "mlx4_0", 1), nic("ib1", "mlx4_0", 2)), "mlx4_0:2", "ib1"),
+    "Omni-Path's interface": ((nic("ib0", "hfi1_0", driver="hfi1", **_IB),), "hfi1_0", "ib0"),
     "a device without an interface": ((nic("hfi1_0:1", "hfi1_0"),), "hfi1_0", "hfi1_0:1"),
 }
 

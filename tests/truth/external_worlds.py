@@ -131,72 +131,34 @@ def _point(form: str, size: int, once: float, streamed: float) -> SeriesPoint:
     return SeriesPoint(message_bytes=size, goodput_bytes_per_s=shown, goodput_step=1e4)
 
 
-_FORMS: dict[str, dict[str, object]] = {
-    "latency": {
-        "tool": "osu",
-        "benchmark": "osu_latency",
-        "metric": "half_round_trip",
-        "traffic": "pingpong",
-        "waits": True,
-    },
-    "pingpong": {
-        "tool": "imb",
-        "benchmark": "PingPong",
-        "metric": "half_round_trip",
-        "traffic": "pingpong",
-        "waits": True,
-    },
-    "write_lat": {
-        "tool": "perftest",
-        "benchmark": "ib_write_lat",
-        "metric": "half_round_trip",
-        "traffic": "pingpong",
-        "waits": True,
-        "protocol": "rdma",
-    },
-    "bw": {
-        "tool": "osu",
-        "benchmark": "osu_bw",
-        "metric": "bandwidth",
-        "traffic": "stream",
-        "window": 64,
-    },
-    "put_bw": {
-        "tool": "osu",
-        "benchmark": "osu_put_bw",
-        "metric": "bandwidth",
-        "traffic": "put",
-        "window": 64,
-    },
-    "bibw": {
-        "tool": "osu",
-        "benchmark": "osu_bibw",
-        "metric": "bidirectional_bandwidth",
-        "traffic": "exchange",
-        "directions": 2,
-        "window": 64,
-    },
-    "mbw_mr": {
-        "tool": "osu",
-        "benchmark": "osu_mbw_mr",
-        "metric": "message_rate",
-        "traffic": "rate",
-        "pairs": 8,
-        "window": 64,
-    },
-    "write_bw": {
-        "tool": "perftest",
-        "benchmark": "ib_write_bw",
-        "metric": "bandwidth",
-        "traffic": "stream",
-        "window": 128,
-        "protocol": "rdma",
-    },
+_BOTH_WAYS = {"directions": 2, "window": 64}
+_FORMS: dict[str, tuple[str, str, str, str, dict[str, object]]] = {
+    "latency": ("osu", "osu_latency", "half_round_trip", "pingpong", {"waits": True}),
+    "pingpong": ("imb", "PingPong", "half_round_trip", "pingpong", {"waits": True}),
+    "write_lat": ("perftest", "ib_write_lat", "half_round_trip", "pingpong", {"waits": True}),
+    "bw": ("osu", "osu_bw", "bandwidth", "stream", {"window": 64}),
+    "put_bw": ("osu", "osu_put_bw", "bandwidth", "put", {"window": 64}),
+    "bibw": ("osu", "osu_bibw", "bidirectional_bandwidth", "exchange", _BOTH_WAYS),
+    "mbw_mr": ("osu", "osu_mbw_mr", "message_rate", "rate", {"pairs": 8, "window": 64}),
+    "write_bw": ("perftest", "ib_write_bw", "bandwidth", "stream", {"window": 128}),
 }
+"""Tool, benchmark, metric and traffic of each form, and what else its series has."""
 
 
 def _series(form: str, points: list[SeriesPoint]) -> Series:
-    return Series(formula="as the tool has it", unit="us; MB = 10^6", points=points, **_FORMS[form])  # type: ignore[arg-type]
+    tool, benchmark, metric, traffic, more = _FORMS[form]
+    if tool == "perftest":
+        more = more | {"protocol": "rdma"}
+    return Series(
+        tool=tool,
+        benchmark=benchmark,
+        formula="as the tool has it",
+        metric=metric,
+        unit="us; MB = 10^6",
+        points=points,
+        traffic=traffic,
+        **more,
+    )
 
 
 @dataclass(frozen=True)

@@ -59,39 +59,25 @@ def test_a_good_world_passes(seed: int) -> None:
     assert not [f for f in found.findings if f.severity in ("fail", "inconclusive")]
 
 
+_TEN = {"link": "10gbe", "mtu": 9000}
+_EDR = {"link": "edr", "mtu": None, "driver": "mlx5"}
+_ONE = {"one_machine": True, "one_namespace": True}
+_SHM, _NODE = "shared-memory-suspected", "node-direction-slow"
 LIES = {
-    "shared memory, one namespace": (
-        lab(path="shm", one_namespace=True, shared_ranks=2),
-        "shared-memory-suspected",
-    ),
-    "shared memory, real hosts claimed": (
-        World(path="shm", one_machine=True, one_namespace=True, shared_ranks=2),
-        "shared-memory-suspected",
-    ),
+    "shared memory, one namespace": (lab(path="shm", one_namespace=True, shared_ranks=2), _SHM),
+    "shared memory, real hosts claimed": (World(path="shm", shared_ranks=2, **_ONE), _SHM),
     "NOLOCAL with UCX shared memory below": (lab(path="shm", shared_ranks=1), "nolocal-shm"),
-    "UCX sharing the IPC namespace": (
-        lab(path="shm", shared_ranks=1, link="10gbe", mtu=9000),
-        "nolocal-shm",
-    ),
-    "traffic on the management NIC": (World(path="mgmt", link="10gbe", mtu=9000), "wrong-path"),
+    "UCX sharing the IPC namespace": (lab(path="shm", shared_ranks=1, **_TEN), "nolocal-shm"),
+    "traffic on the management NIC": (World(path="mgmt", **_TEN), "wrong-path"),
     "traffic on the management NIC, lab": (lab(path="mgmt"), "wrong-path"),
-    "RDMA claimed, management NIC used": (
-        World(path="mgmt", link="edr", mtu=None, driver="mlx5"),
-        "wrong-path",
-    ),
+    "RDMA claimed, management NIC used": (World(path="mgmt", **_EDR), "wrong-path"),
     "both NICs striped": (lab(path="stripe"), "striped"),
-    "both NICs striped, real": (World(path="stripe", link="10gbe", mtu=9000), "striped"),
-    "loopback": (World(path="loopback", one_machine=True, one_namespace=True), "loopback"),
+    "both NICs striped, real": (World(path="stripe", **_TEN), "striped"),
+    "loopback": (World(path="loopback", **_ONE), "loopback"),
     "loopback in a lab": (lab(path="loopback", one_namespace=True), "loopback"),
     "one direction limited": (lab(speed=lambda a, b: 0.3 if a == 0 else 1.0), "direction-slow"),
-    "one node's sending limited": (
-        lab(nodes=4, speed=lambda a, b: 0.3 if a == 2 else 1.0),
-        "node-direction-slow",
-    ),
-    "one node's receiving limited": (
-        lab(nodes=4, speed=lambda a, b: 0.3 if b == 1 else 1.0),
-        "node-direction-slow",
-    ),
+    "one node sends slowly": (lab(nodes=4, speed=lambda a, b: 0.3 if a == 2 else 1.0), _NODE),
+    "one node receives slowly": (lab(nodes=4, speed=lambda a, b: 0.3 if b == 1 else 1.0), _NODE),
 }
 PROOFS = {
     "shared-memory-suspected": "off-wire",

@@ -14,6 +14,7 @@ from tests.changed_runs import (
     each_estimate,
     each_host,
     each_pair,
+    each_reading,
     later,
     set_,
     slower,
@@ -21,6 +22,7 @@ from tests.changed_runs import (
 from tests.synthetic import World, lab, run_of
 
 from wireproof.model.claim import Criteria
+from wireproof.model.finding import Judgement
 from wireproof.model.record import Nic, PairResult, PointRecord, Sentinel, Total
 from wireproof.physics import default_table, override
 from wireproof.physics.bounds import cache_fall
@@ -71,24 +73,13 @@ def test_a_lab_link_lets_short_messages_pass_unjudged_by_the_ceiling() -> None:
 def test_a_wide_interval_decides_only_wholly_on_one_side() -> None:
     run = run_of(replace(SMALL, sizes=(1 << 20,), patterns=("stream",)))
     median = 1e9 * (1 << 20) / 117.7e6
-    clear = each_estimate(
-        run,
-        median_ns=median * 2,
-        low_ns=median * 1.7,
-        high_ns=median * 2.3,
-        half_width=0.15,
-        label="unstable",
-    )
-    assert codes(judge(clear), "fail") == {"below-expectation"}
-    astride = each_estimate(
-        run,
-        median_ns=median * 1.1,
-        low_ns=median * 1.0,
-        high_ns=median * 1.3,
-        half_width=0.15,
-        label="unstable",
-    )
-    found = judge(astride)
+
+    def wide(middle: float, low: float, high: float) -> Judgement:
+        times = {"median_ns": median * middle, "low_ns": median * low, "high_ns": median * high}
+        return judge(each_estimate(run, **times, half_width=0.15, label="unstable"))
+
+    assert codes(wide(2, 1.7, 2.3), "fail") == {"below-expectation"}
+    found = wide(1.1, 1.0, 1.3)
     assert found.verdict == "inconclusive"
     assert "unstable" in codes(found, "inconclusive")
 
@@ -122,16 +113,8 @@ def test_sentinels_tell_of_crowding_and_of_far_cores() -> None:
 )
 def test_trouble_counters_are_surfaced(counter: str, rise: int, code: str, said: str) -> None:
     more = {counter: (0, rise)}
-    run = run_of(SMALL)
-    points = [
-        set_(point, witness=[set_(one, counters=one.counters | more) for one in point.witness])
-        for point in run.points
-    ]
-    found = [
-        one
-        for one in judge(set_(run, points=points)).findings
-        if one.code in ("nic-down", "retransmits")
-    ]
+    run = each_reading(run_of(SMALL), lambda one, _: set_(one, counters=one.counters | more))
+    found = [one for one in judge(run).findings if one.code in ("nic-down", "retransmits")]
     assert {(one.code, one.severity) for one in found} == ({(code, "warning")} if code else set())
     assert all(said in one.message for one in found)
 
@@ -200,47 +183,15 @@ def test_the_mean_of_pipelined_batches_is_no_contradiction() -> None:
 
 # --- curves: the measured tables of the documents
 
-MEASURED = {  # size: MB/s, as printed in the documents' tables
-    "1 GbE": (
-        {
-            16384: 70.87,
-            65536: 104.7,
-            131072: 108.71,
-            262144: 106.67,
-            1 << 20: 113.58,
-            4 << 20: 115.62,
-        },
-        False,
-    ),
-    "40 GbE": (
-        {
-            16384: 4716.5,
-            65536: 4502.7,
-            262144: 4986.1,
-            1 << 20: 4176.5,
-            2 << 20: 3920.9,
-            4 << 20: 3950.5,
-        },
-        True,
-    ),
-    "OPA": (
-        {
-            16384: 7123.9,
-            65536: 9863.7,
-            262144: 9645.5,
-            1 << 20: 9357.4,
-            2 << 20: 6631.7,
-            4 << 20: 5567.7,
-        },
-        True,
-    ),
-}
+# size in KiB: MB/s, as printed in the documents' tables
+GBE = {16: 70.87, 64: 104.7, 128: 108.71, 256: 106.67, 1024: 113.58, 4096: 115.62}
+GBE_40 = {16: 4716.5, 64: 4502.7, 256: 4986.1, 1024: 4176.5, 2048: 3920.9, 4096: 3950.5}
+OPA = {16: 7123.9, 64: 9863.7, 256: 9645.5, 1024: 9357.4, 2048: 6631.7, 4096: 5567.7}
 
 
-@pytest.mark.parametrize("name", MEASURED)
-def test_a_cache_is_told_from_a_wire(name: str) -> None:
-    curve, cache = MEASURED[name]
-    assert (cache_fall(curve) is not None) == cache
+@pytest.mark.parametrize(("curve", "cache"), [(GBE, False), (GBE_40, True), (OPA, True)])
+def test_a_cache_is_told_from_a_wire(curve: dict[int, float], cache: bool) -> None:
+    assert (cache_fall({size << 10: rate for size, rate in curve.items()}) is not None) == cache
 
 
 def test_a_lonely_bad_point_is_no_cache() -> None:
@@ -249,16 +200,9 @@ def test_a_lonely_bad_point_is_no_cache() -> None:
 
 
 def test_a_protocol_switch_is_a_note() -> None:
-    run = run_of(
-        replace(
-            SMALL,
-            sizes=tuple(1 << k for k in range(3, 23)),
-            patterns=("pingpong",),
-            link="10gbe",
-            mtu=9000,
-        )
-    )
-    found = judge(later(run, 60_000.0, above=65536))
+    sizes = tuple(1 << k for k in range(3, 23))
+    world = replace(SMALL, sizes=sizes, patterns=("pingpong",), link="10gbe", mtu=9000)
+    found = judge(later(run_of(world), 60_000.0, above=65536))
     told = next(f for f in found.findings if f.code == "protocol-switch")
     assert told.severity == "note"
     assert told.evidence["eager_limit_bytes"] == 65536

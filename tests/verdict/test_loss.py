@@ -3,10 +3,11 @@ drops.
 """
 
 import pytest
-from tests.changed_runs import set_
+from tests.changed_runs import each_reading, set_
 from tests.synthetic import lab, run_of
 
 from wireproof.model.finding import Finding, Judgement, Port, Route
+from wireproof.model.record import PointRecord, WitnessReading
 from wireproof.model.run import Run
 from wireproof.verdict.run import judge
 
@@ -18,17 +19,16 @@ def losing(run: Run, rank: int, resent: int, sent: int = 10_000, **drops: int) -
     """``run`` with counters of the kernel's TCP at one host, and of drops at its port, at each
     point.
     """
-    points = []
-    for point in run.points:
-        witness = []
-        for reading in point.witness:
-            if reading.rank == rank:
-                more = {"ip/Tcp/RetransSegs": (5, 5 + resent), "ip/Tcp/OutSegs": (100, 100 + sent)}
-                more |= {f"net/hsn0/{name}": (0, count) for name, count in drops.items()}
-                reading = set_(reading, counters={**reading.counters, **more})
-            witness.append(reading)
-        points.append(set_(point, witness=witness))
-    return set_(run, points=points)
+    more = {"ip/Tcp/RetransSegs": (5, 5 + resent), "ip/Tcp/OutSegs": (100, 100 + sent)}
+    more |= {f"net/hsn0/{name}": (0, count) for name, count in drops.items()}
+    return counting(run, rank, more)
+
+
+def counting(run: Run, rank: int, more: dict[str, tuple[int, int]]) -> Run:
+    return each_reading(
+        run,
+        lambda one, _: set_(one, counters=one.counters | more) if one.rank == rank else one,
+    )
 
 
 def of_code(judgement: Judgement, code: str) -> list[Finding]:
@@ -91,27 +91,17 @@ def test_a_slow_node_without_loss_or_a_lossy_fast_one_is_not_called_lossy() -> N
 
 def losing_with(run: Run, rank: int, resent: int, sent: int = 10_000) -> Run:
     """Whoever is measured with ``rank`` sends again; ``rank`` itself does not."""
-    points = []
-    for point in run.points:
-        peers = {
-            other
-            for pair in point.pairs
-            for one, other in ((pair.origin, pair.target), (pair.target, pair.origin))
-            if one == rank
+
+    def again(reading: WitnessReading, point: PointRecord) -> WitnessReading:
+        ends = [{pair.origin, pair.target} for pair in point.pairs]
+        met = reading.rank != rank and {rank, reading.rank} in ends
+        more = {
+            "ip/Tcp/RetransSegs": (5, 5 + resent * met),
+            "ip/Tcp/OutSegs": (100, 100 + sent),
         }
-        witness = [
-            set_(
-                reading,
-                counters={
-                    **reading.counters,
-                    "ip/Tcp/RetransSegs": (5, 5 + (resent if reading.rank in peers else 0)),
-                    "ip/Tcp/OutSegs": (100, 100 + sent),
-                },
-            )
-            for reading in point.witness
-        ]
-        points.append(set_(point, witness=witness))
-    return set_(run, points=points)
+        return set_(reading, counters=reading.counters | more)
+
+    return each_reading(run, again)
 
 
 def test_loss_is_blamed_on_the_end_that_all_lossy_pairs_share() -> None:
@@ -231,18 +221,11 @@ def test_segments_that_the_receiver_had_already_are_not_lost(
     acknowledgements came late.
     """
     run = losing(run_of(lab(sizes=SIZES, speed=lambda a, _: 0.5 if a == 0 else 1.0)), 0, 400)
-    points = []
-    for point in run.points:
-        more = {
-            f"ip/TcpExt/{counter}": (7, 7 + duplicates),
-            "ip/TcpExt/TCPSACKReorder": (7, 7 + overtaken),
-        }
-        witness = [
-            set_(one, counters={**one.counters, **more}) if one.rank == 0 else one
-            for one in point.witness
-        ]
-        points.append(set_(point, witness=witness))
-    judgement = judge(set_(run, points=points))
+    more = {
+        f"ip/TcpExt/{counter}": (7, 7 + duplicates),
+        "ip/TcpExt/TCPSACKReorder": (7, 7 + overtaken),
+    }
+    judgement = judge(counting(run, 0, more))
     found_ones = [one for one in judgement.findings if one.code in ("reordering", "packet-loss")]
     assert {one.code for one in found_ones} == codes
     (found,) = [one for one in of_code(judgement, "retransmits") if one.subject == "n1"]

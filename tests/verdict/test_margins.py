@@ -1,5 +1,6 @@
 """The edges of the judgement: where a little more or less evidence changes what may be said."""
 
+import itertools
 from dataclasses import replace
 
 import pytest
@@ -11,15 +12,17 @@ from tests.changed_runs import (
     each_host,
     each_nic,
     each_pair,
+    each_reading,
     later,
     set_,
     slower,
+    unread,
 )
 from tests.synthetic import World, lab, run_of
 
 from wireproof.model.claim import Criteria
 from wireproof.model.finding import Route
-from wireproof.model.record import Idle, Sentinel
+from wireproof.model.record import Estimate, Idle, PairResult, PointRecord, Sentinel, WitnessReading
 from wireproof.model.run import Run
 from wireproof.verdict.context import context
 from wireproof.verdict.run import judge
@@ -38,27 +41,15 @@ def steady(run: Run, rate: int) -> Run:
     """The idle window shows ``rate`` bytes/s each way on the claimed ports, and the counters hold
     it too.
     """
-    idle = [
-        Idle(
-            rank=r, interval_ns=1e9, counters={"net/hsn0/tx_bytes": rate, "net/hsn0/rx_bytes": rate}
-        )
-        for r in range(2)
-    ]
-    points = []
-    for point in run.points:
+    counters = {"net/hsn0/tx_bytes": rate, "net/hsn0/rx_bytes": rate}
+    idle = [Idle(rank=r, interval_ns=1e9, counters=counters) for r in range(2)]
+
+    def moved(reading: WitnessReading, point: PointRecord) -> WitnessReading:
         more = int(rate * point.elapsed_ns * 1e-9)
-        witness = [
-            set_(
-                w,
-                counters={
-                    n: (a, b + more) if _bytes_of_hsn0(n) else (a, b)
-                    for n, (a, b) in w.counters.items()
-                },
-            )
-            for w in point.witness
-        ]
-        points.append(set_(point, witness=witness))
-    return set_(run, idle=idle, points=points)
+        new = {n: (a, b + more * _bytes_of_hsn0(n)) for n, (a, b) in reading.counters.items()}
+        return set_(reading, counters=new)
+
+    return set_(each_reading(run, moved), idle=idle)
 
 
 def test_quiet_background_is_subtracted_and_loud_background_proves_nothing() -> None:
@@ -70,9 +61,8 @@ def test_quiet_background_is_subtracted_and_loud_background_proves_nothing() -> 
 
 def test_background_alone_is_not_taken_for_the_payload() -> None:
     """Shared memory, while other traffic as large as the payload crosses the claimed port."""
-    found = judge(
-        steady(run_of(replace(lab(path="shm"), sizes=(1 << 20,), patterns=("stream",))), 10**10)
-    )
+    world = lab(path="shm", sizes=(1 << 20,), patterns=("stream",))
+    found = judge(steady(run_of(world), 10**10))
     assert found.verdict == "fail"  # above the ceiling
     assert found.proof != "on-wire"
 
@@ -99,14 +89,9 @@ def test_our_own_frames_do_not_prove_a_short_point_on_a_route_that_is_off_wire()
 
     run = each_counter(run_of(world), chatter)
     short = run.points[0].pairs[0]
-    few = set_(
-        short,
-        messages_forward=700,
-        messages_backward=700,
-        payload_forward_bytes=5600,
-        payload_backward_bytes=5600,
-        operations_per_batch=2,
-    )
+    moved = {f"messages_{way}": 700 for way in ("forward", "backward")}
+    moved |= {f"payload_{way}_bytes": 5600 for way in ("forward", "backward")}
+    few = set_(short, **moved, operations_per_batch=2)
     points = [set_(run.points[0], pairs=[few]), *run.points[1:]]
     alone = judge(set_(run, points=points[:1], close=None))
     assert alone.pairs[0].proof == "on-wire"  # 19.6 kB needed, 40 kB seen: by itself it looks right
@@ -152,12 +137,8 @@ def test_containers_on_one_real_machine_never_pass_unless_they_are_said_to_be_vi
 def test_a_rank_on_another_claimed_host_is_told_with_both_names() -> None:
     run = run_of(SMALL)
     one, two = run.hosts[:2]
-    swapped = [
-        set_(one, hostname=two.host + ".cluster"),
-        set_(two, hostname=one.host),
-        *run.hosts[2:],
-    ]
-    found = judge(set_(run, hosts=swapped))
+    swapped = [set_(one, hostname=two.host + ".cluster"), set_(two, hostname=one.host)]
+    found = judge(set_(run, hosts=[*swapped, *run.hosts[2:]]))
     assert "wrong-host" in codes(found, "inconclusive")
     alias = judge(set_(run, hosts=[set_(one, hostname="an-alias"), *run.hosts[1:]]))
     assert "wrong-host" not in codes(alias, "inconclusive")
@@ -178,9 +159,8 @@ def test_the_smallest_mtu_of_the_path_sets_the_ceiling() -> None:
 
 def test_a_doubt_needs_the_bytes_on_the_wire() -> None:
     run = run_of(replace(SMALL, sizes=(8,), patterns=("pingpong",), latency_ns=6_500.0))
-    silent = set_(run, points=[set_(point, witness=[]) for point in run.points])
     assert "below-floor" in codes(judge(run), "inconclusive")
-    assert "below-floor" in codes(judge(silent), "fail")
+    assert "below-floor" in codes(judge(unread(run)), "fail")
 
 
 def interval(run: Run, median: float, low: float, high: float) -> Run:
@@ -322,16 +302,12 @@ def stream(origin: str, target: str, value: float, width: float = 0.01) -> Strea
 def test_directions_whose_intervals_overlap_are_not_told_apart() -> None:
     run = run_of(replace(STREAM, speed=lambda a, b: 0.8 if a == 0 else 1.0))
     assert "direction-slow" in codes(judge(run), "fail")
-    wide = each_pair(
-        run,
-        estimate=lambda pair: set_(
-            pair.estimate,
-            low_ns=pair.estimate.median_ns * 0.7,
-            high_ns=pair.estimate.median_ns * 1.3,
-            half_width=0.3,
-        ),
-    )
-    assert "direction-slow" not in codes(judge(wide))
+
+    def wide(pair: PairResult) -> Estimate:
+        low_ns, high_ns = pair.estimate.median_ns * 0.7, pair.estimate.median_ns * 1.3
+        return set_(pair.estimate, low_ns=low_ns, high_ns=high_ns, half_width=0.3)
+
+    assert "direction-slow" not in codes(judge(each_pair(run, estimate=wide)))
 
 
 def test_a_direction_whose_host_was_disturbed_does_not_fail() -> None:
@@ -357,21 +333,11 @@ def test_a_node_is_blamed_when_everybody_was_disturbed_alike(
 ) -> None:
     names = "abcd"
     told = "its processes waited"
+    rates = {name: (30, 29, 31) if name == "a" else (100, 98, 102) for name in names}
+    waited = {name: slow if name == "a" else others for name in names}
     streams = [
-        Stream(
-            x,
-            y,
-            KIND,
-            30 if x == "a" else 100,
-            29 if x == "a" else 98,
-            31 if x == "a" else 102,
-            True,
-            told,
-            slow if x == "a" else others,
-        )
-        for x in names
-        for y in names
-        if x != y
+        Stream(x, y, KIND, *rates[x], True, told, waited[x])
+        for x, y in itertools.permutations(names, 2)
     ]
     issues, _ = direction_issues(context(run_of(STREAM), Criteria(), None, None), streams)
     assert {(i.code, i.severity, str(i.subject)) for i in issues} == {
@@ -380,12 +346,9 @@ def test_a_node_is_blamed_when_everybody_was_disturbed_alike(
 
 
 def test_a_node_is_not_blamed_by_streams_from_too_few_samples() -> None:
-    names = "abcd"
     streams = [
         Stream(x, y, KIND, 30 if x == "a" else 100, 29, 102, x != "a")
-        for x in names
-        for y in names
-        if x != y
+        for x, y in itertools.permutations("abcd", 2)
     ]
     issues, _ = direction_issues(context(run_of(STREAM), Criteria(), None, None), streams)
     assert {(i.code, i.severity) for i in issues} == {("node-direction-slow", "inconclusive")}
@@ -408,23 +371,15 @@ def test_one_unproven_small_point_makes_no_cache_of_a_falling_curve() -> None:
 
 
 def test_one_stream_blames_no_node() -> None:
-    ring = [
-        stream("a", "b", 30),
-        stream("b", "c", 100),
-        stream("c", "d", 100),
-        stream("d", "a", 100),
-    ]
+    ring = [stream(*ends, 30 if ends == "ab" else 100) for ends in ("ab", "bc", "cd", "da")]
     assert blame(ring, 0.85) == []
 
 
 def test_one_good_stream_acquits_a_node() -> None:
-    names = "abcd"
-    streams = [
-        stream(x, y, 30 if x == "a" and y != "d" else 100) for x in names for y in names if x != y
-    ]
-    assert blame(streams, 0.85) == []
-    streams = [stream(x, y, 30 if x == "a" else 100) for x in names for y in names if x != y]
-    found = blame(streams, 0.85)
+    pairs = list(itertools.permutations("abcd", 2))
+    mixed = [stream(x, y, 30 if x == "a" and y != "d" else 100) for x, y in pairs]
+    assert blame(mixed, 0.85) == []
+    found = blame([stream(x, y, 30 if x == "a" else 100) for x, y in pairs], 0.85)
     assert [(one.node, one.verb, round(one.value), round(one.reference)) for one in found] == [
         ("a", "sends", 30, 100)
     ]

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from wireproof.model.finding import Finding, Judgement, Node, PairVerdict, Route
@@ -10,26 +11,11 @@ from wireproof.verdict.run.quality import may_settle, settled_by_repeats
 
 
 def pair(verdict: str, *codes: str, target: str = "b", **changes: Any) -> PairVerdict:
-    plain: dict[str, Any] = {
-        "point": 1,
-        "pattern": "stream",
-        "message_bytes": 65536,
-        "origin": 0,
-        "target": 1,
-        "origin_host": "a",
-        "target_host": target,
-        "unit": "bytes_per_s",
-        "value": 1.0,
-        "low": 0.9,
-        "high": 1.1,
-        "half_width": 0.1,
-        "label": "stable",
-        "proof": "on-wire",
-        "verdict": verdict,
-        "limit": 1.0,
-        "codes": list(codes),
-    }
-    return PairVerdict(**(plain | changes))
+    ends = {"origin": 0, "target": 1, "origin_host": "a", "target_host": target}
+    number = {"value": 1.0, "low": 0.9, "high": 1.1, "half_width": 0.1, "limit": 1.0}
+    plain: dict[str, Any] = {"point": 1, "pattern": "stream", "message_bytes": 65536}
+    plain |= {"unit": "bytes_per_s", "label": "stable", "proof": "on-wire"}
+    return PairVerdict(verdict=verdict, codes=list(codes), **(plain | ends | number | changes))
 
 
 def judged(*pairs: PairVerdict, code: str = "unstable", subject: str = "a -> b") -> Judgement:
@@ -61,16 +47,12 @@ def test_a_repeat_that_passes_settles_a_lone_sample_above_the_ceiling() -> None:
 
 
 FEW = {"proof": "unproven"}
+WIDE = pair("inconclusive", "unstable")
 
 
 def test_a_repeat_that_passes_settles_too_few_bytes() -> None:
-    found = settled_by_repeats(
-        judged(
-            pair("pass"),
-            pair("inconclusive", "unproven-too-few-bytes", **FEW),
-            code="unproven-too-few-bytes",
-        )
-    )
+    few = pair("inconclusive", "unproven-too-few-bytes", **FEW)
+    found = settled_by_repeats(judged(pair("pass"), few, code="unproven-too-few-bytes"))
     assert (found.verdict, found.proof) == ("pass", "on-wire")
     assert [finding.severity for finding in found.findings] == ["warning"]
 
@@ -119,35 +101,22 @@ def test_only_what_a_sample_may_settle_is_asked_again(row: PairVerdict, worth: b
     assert may_settle(row) is worth
 
 
-@pytest.mark.parametrize(
-    "judgement",
-    [
-        judged(pair("inconclusive", "unstable")),
-        judged(pair("pass", target="c"), pair("inconclusive", "unstable")),
-        judged(pair("pass", message_bytes=8), pair("inconclusive", "unstable")),
-        judged(pair("pass"), pair("inconclusive", "unstable", "unproven-no-counters")),
-        judged(pair("pass"), pair("fail", "above-ceiling"), code="above-ceiling"),
-        judged(pair("inconclusive", "above-ceiling"), pair("inconclusive", "above-ceiling")),
-        judged(pair("pass"), pair("inconclusive", "above-ceiling", proof="unproven")),
-        judged(pair("pass"), pair("inconclusive", "unstable"), code="node-missing", subject="c"),
-        judged(pair("pass"), pair("fail", "off-wire")),
-        judged(pair("pass"), pair("inconclusive")),
-        judged(pair("pass"), pair("inconclusive", "unstable", proof="unproven")),
-    ],
-    ids=[
-        "alone",
-        "another route",
-        "another size",
-        "no proof",
-        "too fast",
-        "too fast twice",
-        "too fast off the wire",
-        "a lost node",
-        "off the wire",
-        "no reason",
-        "unproven",
-    ],
-)
+OPEN = {
+    "alone": judged(pair("inconclusive", "unstable")),
+    "another route": judged(pair("pass", target="c"), WIDE),
+    "another size": judged(pair("pass", message_bytes=8), WIDE),
+    "no proof": judged(pair("pass"), pair("inconclusive", "unstable", "unproven-no-counters")),
+    "too fast": judged(pair("pass"), pair("fail", "above-ceiling"), code="above-ceiling"),
+    "too fast twice": judged(*[pair("inconclusive", "above-ceiling")] * 2),
+    "too fast off the wire": judged(pair("pass"), pair("inconclusive", "above-ceiling", **FEW)),
+    "a lost node": judged(pair("pass"), WIDE, code="node-missing", subject="c"),
+    "off the wire": judged(pair("pass"), pair("fail", "off-wire")),
+    "no reason": judged(pair("pass"), pair("inconclusive")),
+    "unproven": judged(pair("pass"), pair("inconclusive", "unstable", **FEW)),
+}
+
+
+@pytest.mark.parametrize("judgement", OPEN.values(), ids=OPEN)
 def test_nothing_else_does(judgement: Judgement) -> None:
     assert settled_by_repeats(judgement).verdict != "pass"
 
@@ -161,14 +130,8 @@ def test_a_sample_that_passes_settles_no_link_that_loses_packets(
     """2 % of loss at a port of eight hosts passed: its wide samples were repeated, and passed."""
     judgement = judged(pair("inconclusive", "unstable"), pair("pass", point=2), code="packet-loss")
     (found,) = judgement.findings
-    judgement.findings[0] = Finding(
-        code=found.code,
-        severity=found.severity,
-        message=found.message,
-        subject="a",
-        about=Node("a"),
-        evidence={"per_million": per_million},
-    )
+    lost = {"evidence": {"per_million": per_million}, "subject": "a", "about": Node("a")}
+    judgement.findings[0] = msgspec.structs.replace(found, **lost)
     settled = settled_by_repeats(judgement)
     assert settled.findings[0].severity == severity
     assert settled.verdict == ("pass" if severity == "warning" else "inconclusive")

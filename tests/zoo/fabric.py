@@ -8,11 +8,6 @@ from dataclasses import replace
 from tests.zoo.counters import ROCE_HEADER, TCP_HEADER, WHOLE, ethtool, netdev, port_data
 from tests.zoo.parts import ALL, KERNEL, RDMA, Adapter, File, Port, alone, of_rdma, stuck
 
-"""Its own packets, counted in software, those within the machine too: seen with linux 6.1 in
-tests/vm.
-"""
-
-
 _GUID = {
     "system_guid": "9803:9b03:0012:aa00",
     "node_guid": "9803:9b03:0012:aa00",
@@ -23,41 +18,23 @@ _SWITCH = {"switch_id": "00aa1203009b0398", "port_id": "98039b12aa00"}
 LINK_IB = {"link_layer": "InfiniBand", "kind": "infiniband", "mtu": 2044}
 
 _IDLE: frozenset[str] = frozenset()
+_IDLE_CASTS = ("multicast", "broadcast", "rdma_multicast")
+_VPORT = (
+    *((f"{cast}_{what}", _IDLE) for what in ("bytes", "packets") for cast in _IDLE_CASTS),
+    ("unicast_packets", KERNEL),
+    *(("rdma_unicast_bytes", RDMA), ("rdma_unicast_packets", RDMA)),
+)
 MLX5_VPORT = (
-    *ethtool("tx_vport_multicast_bytes", "rx_vport_multicast_bytes", _IDLE, "function"),
-    *ethtool("tx_vport_broadcast_bytes", "rx_vport_broadcast_bytes", _IDLE, "function"),
-    *ethtool("tx_vport_rdma_multicast_bytes", "rx_vport_rdma_multicast_bytes", _IDLE, "function"),
-    *ethtool(
-        "tx_vport_multicast_packets",
-        "rx_vport_multicast_packets",
-        _IDLE,
-        "function",
-        what="packets",
-    ),
-    *ethtool(
-        "tx_vport_broadcast_packets",
-        "rx_vport_broadcast_packets",
-        _IDLE,
-        "function",
-        what="packets",
-    ),
-    *ethtool(
-        "tx_vport_rdma_multicast_packets",
-        "rx_vport_rdma_multicast_packets",
-        _IDLE,
-        "function",
-        what="packets",
-    ),
-    *ethtool(
-        "tx_vport_unicast_packets", "rx_vport_unicast_packets", KERNEL, "function", what="packets"
-    ),
-    *ethtool("tx_vport_rdma_unicast_bytes", "rx_vport_rdma_unicast_bytes", RDMA, "function"),
-    *ethtool(
-        "tx_vport_rdma_unicast_packets",
-        "rx_vport_rdma_unicast_packets",
-        RDMA,
-        "function",
-        what="packets",
+    *(
+        file
+        for name, counts in _VPORT
+        for file in ethtool(
+            f"tx_vport_{name}",
+            f"rx_vport_{name}",
+            counts,
+            "function",
+            what=name.rpartition("_")[2],
+        )
     ),
     *ethtool(
         "tx_vport_unicast_bytes", "rx_vport_unicast_bytes", KERNEL, "function", header=TCP_HEADER

@@ -2,6 +2,7 @@
 ``fabric``.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from tests.zoo.counters import ethtool, hw, netdev
@@ -9,7 +10,9 @@ from tests.zoo.ethernet import ADAPTERS as ETHERNET
 from tests.zoo.fabric import MLX
 from tests.zoo.parts import KERNEL, RDMA, Adapter, Port, alone
 
+Share = tuple[float, float]
 _WHOLE = (1.0, 1.0)
+_SUM = "bond_get_stats sums its members"
 _IXGBE = next(one for one in ETHERNET if one.key == "ixgbe").ports[0]
 _MLX5 = next(one for one in MLX if one.key == "mlx5-eth").ports[0]
 
@@ -35,6 +38,40 @@ _VF = replace(
     master="eth1",
     files=tuple(file for file in _MLX5.files if not file.path.endswith("_phy")),
 )
+
+_LACP = {"p0": (1.0, 0.0), "p1": (0.0, 1.0)}
+_BOND_C, _VLAN = "net/bonding/bond_main.c", "802.1Q VLAN Support"
+_STACKED = (
+    ("bond-ab", "bond, active-backup", "bond0", "bond", "bonding", f"{_BOND_C}: {_SUM}"),
+    ("bond-lacp", "bond, 802.3ad", "bond0", "bond", "bonding", _BOND_C, _LACP, 2.5e9),
+    ("team", "team", "team0", "team", "team", "net/team"),
+    ("macvlan", "macvlan on ixgbe", "mv0", "macvlan", "macvlan", "net/macvlan.c"),
+    ("ipvlan", "ipvlan on ixgbe", "ipv0", "ipvlan", "ipvlan", "net/ipvlan"),
+    ("vlan", "VLAN on ixgbe", "p0.7", "vlan", _VLAN, "net/8021q/vlan_dev.c"),
+    ("bridge", "bridge over ixgbe", "br0", "bridge", "bridge", "net/bridge/br_device.c"),
+)
+"""Key, title, interface, its kind and driver, source, shares of the ports below, rate."""
+
+
+def _stacked(
+    key: str,
+    title: str,
+    nic: str,
+    kind: str,
+    driver: str,
+    source: str,
+    below: Mapping[str, Share] = {"p0": _WHOLE},
+    rate: float = 1.25e9,
+) -> Adapter:
+    """An interface over a port of ixgbe; over two of them if it owns its members."""
+    lower = ("p0", "p1") if kind in ("bond", "team") else ("p0",)
+    master = nic if kind in ("bond", "team", "bridge") else ""
+    ports = (
+        _upper(nic, kind, *lower, driver=driver),
+        *(_leg(one, master=master) for one in lower),
+    )
+    return Adapter(key, title, ports, nic, {"kernel": {nic: _WHOLE, **below}}, source, rate=rate)
+
 
 ADAPTERS = (
     alone("ena", "ena without EFA", _cloud("hsn0", "ena"), "net/ethernet/amazon/ena"),
@@ -94,81 +131,7 @@ ADAPTERS = (
     alone(
         "veth", "veth of a container", _upper("hsn0", "veth", driver="veth"), "net/veth.c", rate=5e9
     ),
-    Adapter(
-        "bond-ab",
-        "bond, active-backup",
-        (
-            _upper("bond0", "bond", "p0", "p1", driver="bonding"),
-            _leg("p0", master="bond0"),
-            _leg("p1", master="bond0"),
-        ),
-        "bond0",
-        {"kernel": {"bond0": _WHOLE, "p0": _WHOLE}},
-        "net/bonding/bond_main.c: bond_get_stats sums its members",
-        rate=1.25e9,
-    ),
-    Adapter(
-        "bond-lacp",
-        "bond, 802.3ad",
-        (
-            _upper("bond0", "bond", "p0", "p1", driver="bonding"),
-            _leg("p0", master="bond0"),
-            _leg("p1", master="bond0"),
-        ),
-        "bond0",
-        {"kernel": {"bond0": _WHOLE, "p0": (1.0, 0.0), "p1": (0.0, 1.0)}},
-        "net/bonding/bond_main.c",
-        rate=2.5e9,
-    ),
-    Adapter(
-        "team",
-        "team",
-        (
-            _upper("team0", "team", "p0", "p1", driver="team"),
-            _leg("p0", master="team0"),
-            _leg("p1", master="team0"),
-        ),
-        "team0",
-        {"kernel": {"team0": _WHOLE, "p0": _WHOLE}},
-        "net/team",
-        rate=1.25e9,
-    ),
-    Adapter(
-        "macvlan",
-        "macvlan on ixgbe",
-        (_upper("mv0", "macvlan", "p0", driver="macvlan"), _leg("p0")),
-        "mv0",
-        {"kernel": {"mv0": _WHOLE, "p0": _WHOLE}},
-        "net/macvlan.c",
-        rate=1.25e9,
-    ),
-    Adapter(
-        "ipvlan",
-        "ipvlan on ixgbe",
-        (_upper("ipv0", "ipvlan", "p0", driver="ipvlan"), _leg("p0")),
-        "ipv0",
-        {"kernel": {"ipv0": _WHOLE, "p0": _WHOLE}},
-        "net/ipvlan",
-        rate=1.25e9,
-    ),
-    Adapter(
-        "vlan",
-        "VLAN on ixgbe",
-        (_upper("p0.7", "vlan", "p0", driver="802.1Q VLAN Support"), _leg("p0")),
-        "p0.7",
-        {"kernel": {"p0.7": _WHOLE, "p0": _WHOLE}},
-        "net/8021q/vlan_dev.c",
-        rate=1.25e9,
-    ),
-    Adapter(
-        "bridge",
-        "bridge over ixgbe",
-        (_upper("br0", "bridge", "p0", driver="bridge"), _leg("p0", master="br0")),
-        "br0",
-        {"kernel": {"br0": _WHOLE, "p0": _WHOLE}},
-        "net/bridge/br_device.c",
-        rate=1.25e9,
-    ),
+    *(_stacked(*row) for row in _STACKED),
     Adapter(
         "tun",
         "tun (a tunnel whose packets leave by ixgbe)",

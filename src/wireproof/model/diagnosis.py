@@ -83,11 +83,6 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
         return self.endpoint == "rdm" and "tagged" in self.capabilities
 
 
-class Registered(msgspec.Struct, frozen=True, kw_only=True):
-    provider: str
-    provider_version: str = ""
-
-
 class Listing(msgspec.Struct, frozen=True, kw_only=True):
     """The output of ``wireproof-engine providers``. ``offers`` are in libfabric's order, best
     first.
@@ -96,7 +91,7 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True):
     version: str
     path: str
     offers: list[Offer]
-    registered: list[Registered]
+    registered: list[Offer]
 
 
 class Provider(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ the messages of each side in it; docs/reference/engine-interface.md defines the 
 """
 
 from collections.abc import Callable, Mapping
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
 
@@ -86,134 +86,126 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
 
 _WORD_BYTES = 8
 _FLOAT_BYTES = 4
+_WORD: Mapping[str, Any] = {
+    "access": "word",
+    "unit_bytes": _WORD_BYTES,
+    "least": _WORD_BYTES,
+    "most": _WORD_BYTES,
+}
 
 
-def _pair(
-    *, latency: FormRole | None = None, stream: FormRole | None = None, least: int = 1
-) -> Traits:
-    return Traits(kind="pair", forms=_forms(latency, stream), least=least)
-
-
-def _remote(
-    access: Access, *, latency: FormRole | None = None, stream: FormRole | None = None
-) -> Traits:
-    """Except for ``memory``, sizes are multiples of the word that the operation works on."""
-    unit = 1 if access == "memory" else _WORD_BYTES
-    return Traits(
-        kind="pair",
-        forms=_forms(latency, stream),
-        access=access,
-        unit_bytes=unit,
-        least=unit,
-        most=_WORD_BYTES if access == "word" else None,
-    )
-
-
-def _forms(latency: FormRole | None, stream: FormRole | None) -> Mapping[Form, FormRole]:
-    both: dict[Form, FormRole | None] = {"latency": latency, "stream": stream}
-    return {form: role for form, role in both.items() if role is not None}
-
-
-def _group(
-    title: str,
-    form: Form,
-    partners: Partners,
-    sent: Callable[[int], int] | None,
-    *,
-    waits: bool = False,
-    room_for_all: bool = False,
-) -> Traits:
-    return Traits(
-        kind="group",
-        forms={form: FormRole(title)},
-        partners=partners,
-        sent=sent,
-        waits=waits,
-        room_for_all=room_for_all,
-    )
-
-
-def _collective(
-    title: str,
-    sent: Callable[[int], int],
-    *,
-    unit_bytes: int = 1,
-    most: int | None = None,
-    waits: bool = True,
-    room_for_all: bool = False,
-) -> Traits:
-    return Traits(
-        kind="collective",
-        forms={"latency": FormRole(title)},
-        sent=sent,
-        unit_bytes=unit_bytes,
-        least=0 if most == 0 else unit_bytes,
-        most=most,
-        waits=waits,
-        room_for_all=room_for_all,
-    )
+def _collective(sent: Callable[[int], int], title: str, **more: Any) -> Traits:
+    """Return the row of a collective, in which by default everybody waits for everybody."""
+    row: dict[str, Any] = {"waits": True, **more}
+    return Traits(kind="collective", forms={"latency": FormRole(title)}, sent=sent, **row)
 
 
 CATALOGUE: Mapping[Pattern, Traits] = {
-    "pingpong": _pair(latency=FormRole("Ping-pong (half round trip)", 1, 1), least=0),
-    "stream": _pair(stream=FormRole("Stream, one way, acknowledged at the receiver", 1, 0)),
-    "exchange": _pair(stream=FormRole("Exchange, both ways at once", 1, 1)),
-    "put": _remote(
-        "memory",
-        latency=FormRole("Put, each one flushed", 1, 0),
-        stream=FormRole("Put, one flush per window", 1, 0),
+    "pingpong": Traits(
+        kind="pair", forms={"latency": FormRole("Ping-pong (half round trip)", 1, 1)}, least=0
     ),
-    "get": _remote(
-        "memory",
-        latency=FormRole("Get, each one flushed", 0, 1),
-        stream=FormRole("Get, one flush per window", 0, 1),
+    "stream": Traits(
+        kind="pair",
+        forms={"stream": FormRole("Stream, one way, acknowledged at the receiver", 1, 0)},
     ),
-    "accumulate": _remote(
-        "sum",
-        latency=FormRole("Accumulate, each one flushed", 1, 0),
-        stream=FormRole("Accumulate, one flush per window", 1, 0),
+    "exchange": Traits(
+        kind="pair", forms={"stream": FormRole("Exchange, both ways at once", 1, 1)}
     ),
-    "fetch_and_op": _remote("word", latency=FormRole("Fetch-and-op, each one flushed", 1, 1)),
-    "compare_and_swap": _remote(
-        "word", latency=FormRole("Compare-and-swap, each one flushed", 1, 1)
+    "put": Traits(
+        kind="pair",
+        forms={
+            "latency": FormRole("Put, each one flushed", 1, 0),
+            "stream": FormRole("Put, one flush per window", 1, 0),
+        },
+        access="memory",
     ),
-    "persistent": _pair(
-        latency=FormRole("Ping-pong by persistent requests (half round trip)", 1, 1),
-        stream=FormRole("Stream by persistent requests, one way", 1, 0),
+    "get": Traits(
+        kind="pair",
+        forms={
+            "latency": FormRole("Get, each one flushed", 0, 1),
+            "stream": FormRole("Get, one flush per window", 0, 1),
+        },
+        access="memory",
     ),
-    "partitioned": _pair(
-        latency=FormRole("Ping-pong in partitions (half round trip)", 1, 1),
-        stream=FormRole("Stream in partitions, one way", 1, 0),
+    "accumulate": Traits(
+        kind="pair",
+        forms={
+            "latency": FormRole("Accumulate, each one flushed", 1, 0),
+            "stream": FormRole("Accumulate, one flush per window", 1, 0),
+        },
+        access="sum",
+        unit_bytes=_WORD_BYTES,
+        least=_WORD_BYTES,
     ),
-    "threads": _pair(
-        latency=FormRole("Ping-pong by several threads (half round trip)", 1, 1),
-        stream=FormRole("Stream by several threads, one way", 1, 0),
+    "fetch_and_op": Traits(
+        kind="pair", forms={"latency": FormRole("Fetch-and-op, each one flushed", 1, 1)}, **_WORD
     ),
-    "message_rate": _group(
-        "Message rate, many pairs at once", "stream", "halves", lambda members: members // 2
+    "compare_and_swap": Traits(
+        kind="pair",
+        forms={"latency": FormRole("Compare-and-swap, each one flushed", 1, 1)},
+        **_WORD,
     ),
-    "ring": _group("Ring", "latency", "neighbours", lambda members: 2 * members, waits=True),
-    "incast": _group("Incast, all to one", "stream", "first", lambda members: members - 1),
-    "all_to_all": _group(
-        "All to all, point to point",
-        "stream",
-        "everyone",
-        lambda members: members * (members - 1),
+    "persistent": Traits(
+        kind="pair",
+        forms={
+            "latency": FormRole("Ping-pong by persistent requests (half round trip)", 1, 1),
+            "stream": FormRole("Stream by persistent requests, one way", 1, 0),
+        },
+    ),
+    "partitioned": Traits(
+        kind="pair",
+        forms={
+            "latency": FormRole("Ping-pong in partitions (half round trip)", 1, 1),
+            "stream": FormRole("Stream in partitions, one way", 1, 0),
+        },
+    ),
+    "threads": Traits(
+        kind="pair",
+        forms={
+            "latency": FormRole("Ping-pong by several threads (half round trip)", 1, 1),
+            "stream": FormRole("Stream by several threads, one way", 1, 0),
+        },
+    ),
+    "message_rate": Traits(
+        kind="group",
+        forms={"stream": FormRole("Message rate, many pairs at once")},
+        partners="halves",
+        sent=lambda members: members // 2,
+    ),
+    "ring": Traits(
+        kind="group",
+        forms={"latency": FormRole("Ring")},
+        partners="neighbours",
+        sent=lambda members: 2 * members,
+        waits=True,
+    ),
+    "incast": Traits(
+        kind="group",
+        forms={"stream": FormRole("Incast, all to one")},
+        partners="first",
+        sent=lambda members: members - 1,
+    ),
+    "all_to_all": Traits(
+        kind="group",
+        forms={"stream": FormRole("All to all, point to point")},
+        partners="everyone",
+        sent=lambda members: members * (members - 1),
         waits=True,
         room_for_all=True,
     ),
-    "congestion": _group(
-        "Congestion: half round trips, quiet and loaded",
-        "latency",
-        "twos",
-        None,
+    "congestion": Traits(
+        kind="group",
+        forms={"latency": FormRole("Congestion: half round trips, quiet and loaded")},
+        partners="twos",
         waits=True,
     ),
-    "barrier": _collective("Barrier", lambda members: 0, most=0),
-    "broadcast": _collective("Broadcast", lambda members: 1, waits=False),
-    "allreduce": _collective("Allreduce", lambda members: members, unit_bytes=_FLOAT_BYTES),
-    "allgather": _collective("Allgather", lambda members: members, room_for_all=True),
-    "alltoall": _collective("Alltoall", lambda members: members * (members - 1), room_for_all=True),
+    "barrier": _collective(lambda members: 0, "Barrier", least=0, most=0),
+    "broadcast": _collective(lambda members: 1, "Broadcast", waits=False),
+    "allreduce": _collective(
+        lambda members: members, "Allreduce", unit_bytes=_FLOAT_BYTES, least=_FLOAT_BYTES
+    ),
+    "allgather": _collective(lambda members: members, "Allgather", room_for_all=True),
+    "alltoall": _collective(lambda members: members * (members - 1), "Alltoall", room_for_all=True),
 }
 """Reports, help and the engine's list use this order."""
 

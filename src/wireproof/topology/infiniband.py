@@ -6,7 +6,6 @@ Based on the section on the topology file in ibnetdiscover(8) of infiniband-diag
 and on the output of opa-fm/opa-ff 10.x.
 """
 
-import dataclasses
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -91,42 +90,31 @@ def _told_apart(names: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-class _Discovered(_Links):
-    """Blocks of ``ibnetdiscover``, one for each device, with a line for each of its ports."""
+def _discovered(text: str, source: str) -> _Links:
+    """Return the blocks of ``ibnetdiscover``, one for each device, with a line for each port."""
+    found, device = _Links(source), ""
+    for number, line in enumerate(map(str.strip, text.splitlines()), start=1):
+        if block := _BLOCK.match(line):
+            device = block.group(2)
+            found.names[device] = block.group(3) or found.names.get(device, "")
+        elif (port := _PORT.match(line)) and device:
+            _add_port(found, number, device, *port.groups(default=""))
+    return found
 
-    current = ""
 
-    def feed(self, number: int, line: str) -> None:
-        block = _BLOCK.match(line)
-        if block:
-            self.current = block.group(2)
-            self.names.setdefault(self.current, "")
-            if block.group(3):
-                self.names[self.current] = block.group(3)
-            return
-        port = _PORT.match(line)
-        if port and self.current:
-            self._port(number, *port.groups(default=""))
-
-    def _port(self, number: int, own_port: str, other: str, other_port: str, comment: str) -> None:
-        quoted = _QUOTED.search(comment)
-        if not self.names.get(other):
-            self.names[other] = quoted.group(1) if quoted else ""
-        speed = _SPEED.search(comment)
-        rate = int(speed[1]) * LANE_GBPS[speed[2].lower()] * 1e9 if speed else None
-        near, far = (
-            _End(device, port, device.startswith("S"), number)
-            for device, port in ((self.current, own_port), (other, other_port))
-        )
-        self.add(near, far, rate)
-
-    def switch_names(self) -> dict[str, str]:
-        """Map each identity to the description (``MF0;leaf1:IS5030/U1`` is leaf1)."""
-        return {
-            identity: _plain(text) or identity
-            for identity, text in self.names.items()
-            if identity.startswith("S")
-        }
+def _add_port(
+    found: _Links, number: int, device: str, own: str, other: str, other_port: str, comment: str
+) -> None:
+    quoted = _QUOTED.search(comment)
+    if not found.names.get(other):
+        found.names[other] = quoted.group(1) if quoted else ""
+    speed = _SPEED.search(comment)
+    rate = int(speed[1]) * LANE_GBPS[speed[2].lower()] * 1e9 if speed else None
+    near, far = (
+        _End(one, port, one.startswith("S"), number)
+        for one, port in ((device, own), (other, other_port))
+    )
+    found.add(near, far, rate)
 
 
 def _plain(description: str) -> str:
@@ -144,10 +132,15 @@ def read_ibnetdiscover(text: str, source: str = "ibnetdiscover") -> Fabric:
     host are left out with a note. Each link is listed twice, once by each end; both entries are
     used, so that a truncated file still yields what it contains.
     """
-    reader = _Discovered(source)
-    for number, line in enumerate(text.splitlines(), start=1):
-        reader.feed(number, line.strip())
-    builder, switches = reader.builder, _told_apart(reader.switch_names())
+    reader = _discovered(text, source)
+    switches = _told_apart(
+        {
+            identity: _plain(described) or identity
+            for identity, described in reader.names.items()
+            if identity.startswith("S")
+        }
+    )
+    builder = reader.builder
     nameless = 0
     for host, switch in reader.of_hosts(switches):
         description = reader.names.get(host.device, "")
@@ -192,38 +185,38 @@ _END = re.compile(
 )
 
 
-class _Reported(_Links):
-    """Two lines for each link of ``opareport -o links``, the second starting with ``<->``."""
-
-    def read(self, text: str) -> None:
-        near: _End | None = None
-        rate: float | None = None
-        for number, line in enumerate(text.splitlines(), start=1):
-            fields = _END.match(line.strip())
-            if fields is None:
-                continue  # cable details, headings, rules
-            guid, name = fields["guid"].lower(), fields["name"].strip()
-            end = _End(guid, fields["port"], fields["type"] == "SW", number, name)
-            if end.is_switch:
-                self.names[guid] = name or guid
-            if fields["far"] is None:
-                near, rate = end, float(fields["rate"]) * 1e9 if fields["rate"] else None
-            elif near is not None:
-                self.add(near, end, rate)
-                near = None
-        if near is not None:
-            self.builder.note(
-                f"line {near.line}: the other end of the last link is missing: the text was cut "
-                "off."
-            )
+def _reported(text: str, source: str) -> _Links:
+    """Return the links of ``opareport -o links``: two lines each, the second begins with
+    ``<->``.
+    """
+    found = _Links(source)
+    near: _End | None = None
+    rate: float | None = None
+    for number, line in enumerate(text.splitlines(), start=1):
+        fields = _END.match(line.strip())
+        if fields is None:
+            continue  # cable details, headings, rules
+        guid, name = fields["guid"].lower(), fields["name"].strip()
+        end = _End(guid, fields["port"], fields["type"] == "SW", number, name)
+        if end.is_switch:
+            found.names[guid] = name or guid
+        if fields["far"] is None:
+            near, rate = end, float(fields["rate"]) * 1e9 if fields["rate"] else None
+        elif near is not None:
+            found.add(near, end, rate)
+            near = None
+    if near is not None:
+        found.builder.note(
+            f"line {near.line}: the other end of the last link is missing: the text was cut off."
+        )
+    return found
 
 
 def read_opareport(text: str, source: str = "opareport") -> Fabric:
     """Return the hosts and switches of ``opareport -o links``. ``-o nodes`` lists no links, so no
     node has a place, and the reader reports that.
     """
-    reader = _Reported(source)
-    reader.read(text)
+    reader = _reported(text, source)
     if not reader.links:
         raise BadInput(f"{source} lists no links: give the text of `opareport -o links`.")
     builder, switches = reader.builder, _told_apart(reader.names)
@@ -266,25 +259,17 @@ COLLECT = (
 )
 
 
-@dataclasses.dataclass
-class _Neighbour:
-    """The neighbour of a node's NIC: its name and port."""
+class _Neighbour(NamedTuple):
+    """The neighbour of a node's NIC. ``fields``: what the text says about it, by key."""
 
     line: int
-    fields: dict[str, str] = dataclasses.field(default_factory=dict)
+    fields: dict[str, str]
 
-    def name(self) -> str:
-        return self.fields.get("name") or self.fields.get("mac") or self.fields.get("id", "")
+    def first(self, *keys: str) -> str:
+        return next((self.fields[key] for key in keys if key in self.fields), "")
 
-    def port(self) -> str:
-        return next(
-            (
-                self.fields[key]
-                for key in ("ifname", "local", "descr", "portmac")
-                if key in self.fields
-            ),
-            "",
-        )
+
+_NAME, _PORT_NAME = ("name", "mac", "id"), ("ifname", "local", "descr", "portmac")
 
 
 def _sections(text: str) -> Iterator[tuple[int, str, str]]:
@@ -326,50 +311,36 @@ def _plain_field(word: str, value: str) -> tuple[str, str]:
     return _PORT_ID.get(kind, "local") if word == "PortID" else "mac", rest or kind
 
 
-class _Neighbours:
-    """Neighbours by node and NIC, from either form."""
-
-    def __init__(self) -> None:
-        self.all: dict[tuple[str, str], _Neighbour] = {}
-        self.nic: dict[str, str] = {}  # plain text: the current interface of each node
-        self.nameless = 0
-
-    def feed(self, number: int, owner: str, line: str) -> None:
-        keyed = _KEY.fullmatch(line)
-        if keyed:
+def _said(text: str) -> Iterator[tuple[int, str, str, str, str]]:
+    """Yield (line number, node, NIC, key, value) of either form."""
+    nics: dict[str, str] = {}  # plain text: the current interface of each node
+    for number, owner, line in _sections(text):
+        if keyed := _KEY.fullmatch(line):
             nic, part, field, value = keyed.groups()
-            key = "portmac" if (part, field) == ("port", "mac") else field
-            if part == "port" or field in ("name", "mac", "id"):
-                self._put(number, owner, nic, key, value)
-            return
-        interface = _INTERFACE.match(line)
-        if interface:
-            self.nic[owner] = interface.group(1)
-        plain = _FIELD.fullmatch(line)
-        if plain and owner in self.nic:
-            key, value = _plain_field(*plain.groups())
-            self._put(number, owner, self.nic[owner], key, value)
-
-    def _put(self, number: int, owner: str, nic: str, key: str, value: str) -> None:
-        if not owner:
-            self.nameless = self.nameless or number
-        neighbour = self.all.setdefault((owner, nic), _Neighbour(number))
-        if value.strip():
-            neighbour.fields.setdefault(key, value.strip())
+            if part == "port" or field in _NAME:
+                key = "portmac" if (part, field) == ("port", "mac") else field
+                yield number, owner, nic, key, value
+            continue
+        if interface := _INTERFACE.match(line):
+            nics[owner] = interface.group(1)
+        if (plain := _FIELD.fullmatch(line)) and owner in nics:
+            yield number, owner, nics[owner], *_plain_field(*plain.groups())
 
 
 def read_lldp(text: str, source: str = "lldpctl") -> Fabric:
     """Return nodes, their NICs and the switch ports that they are connected to. Raise BadInput if
     the node that printed a line is unknown.
     """
-    heard = _Neighbours()
-    for number, owner, line in _sections(text):
-        heard.feed(number, owner, line)
-    if not heard.all:
-        raise BadInput(f"{source} lists no LLDP neighbour: {COLLECT}.")
     builder = Builder(source)
-    if heard.nameless:
-        builder.refuse(heard.nameless, f"the node that printed this is unknown; {COLLECT}.")
+    heard: dict[tuple[str, str], _Neighbour] = {}
+    for number, owner, nic, key, value in _said(text):
+        if not owner:
+            builder.refuse(number, f"the node that printed this is unknown; {COLLECT}.")
+        neighbour = heard.setdefault((owner, nic), _Neighbour(number, {}))
+        if value.strip():
+            neighbour.fields.setdefault(key, value.strip())
+    if not heard:
+        raise BadInput(f"{source} lists no LLDP neighbour: {COLLECT}.")
     _place(builder, heard)
     rails = Counter(node for node, _ in builder.attachments)
     several = sum(count > 1 for count in rails.values())
@@ -380,23 +351,31 @@ def read_lldp(text: str, source: str = "lldpctl") -> Fabric:
     return builder.fabric()
 
 
-def _place(builder: Builder, heard: _Neighbours) -> None:
+def _place(builder: Builder, heard: Mapping[tuple[str, str], _Neighbour]) -> None:
     """Attach nodes to their neighbouring switches, and join switches that are neighbours of each
     other."""
-    switches = {neighbour.name() for neighbour in heard.all.values()}
+    switches = {neighbour.first(*_NAME) for neighbour in heard.values()}
     joined: set[frozenset[tuple[str, str]]] = set()
-    for (owners, nic), neighbour in heard.all.items():
-        if not neighbour.name():
+    for (owners, nic), neighbour in heard.items():
+        if not neighbour.first(*_NAME):
             builder.note(f"line {neighbour.line}: a neighbour without a name is left out.")
             continue
         for owner in expand(owners, builder.where(neighbour.line)):
             if owner not in switches:
-                builder.switch(neighbour.name(), neighbour.line)
-                builder.attach(owner, neighbour.name(), neighbour.line, nic, neighbour.port())
+                builder.switch(neighbour.first(*_NAME), neighbour.line)
+                builder.attach(
+                    owner,
+                    neighbour.first(*_NAME),
+                    neighbour.line,
+                    nic,
+                    neighbour.first(*_PORT_NAME),
+                )
                 continue
-            ends = frozenset(((owner, nic), (neighbour.name(), neighbour.port())))
-            if ends not in joined and owner != neighbour.name():
+            ends = frozenset(
+                ((owner, nic), (neighbour.first(*_NAME), neighbour.first(*_PORT_NAME)))
+            )
+            if ends not in joined and owner != neighbour.first(*_NAME):
                 joined.add(ends)
                 builder.switch(owner, neighbour.line)
-                builder.switch(neighbour.name(), neighbour.line)
-                builder.join(owner, neighbour.name(), neighbour.line)
+                builder.switch(neighbour.first(*_NAME), neighbour.line)
+                builder.join(owner, neighbour.first(*_NAME), neighbour.line)

@@ -18,14 +18,6 @@ from wireproof.model.errors import BadInput
 from wireproof.model.located import Attachment, Cable, Fabric
 
 
-def switch_of(fabric: Fabric | None) -> dict[str, str]:
-    """Map each node to its switch; if it has several, to the first that the fabric lists."""
-    switches: dict[str, str] = {}
-    for attachment in fabric.attachments if fabric else ():
-        switches.setdefault(attachment.node, attachment.switch)
-    return switches
-
-
 def uplinks(fabric: Fabric) -> dict[str, list[str]]:
     """Map each leaf to the switch at the far end of each of its up-links; parallel cables are
     listed separately.
@@ -104,7 +96,7 @@ def leaf_numbers(fabric: Fabric | None, nodes: Sequence[str]) -> list[int]:
     """Number the leaf of each of ``nodes`` from 0, in order of first appearance; -1 for nodes
     without a place.
     """
-    first = switch_of(fabric)
+    first = fabric.leaves if fabric else {}
     numbers: dict[str, int] = {}
     return [
         numbers.setdefault(first[node], len(numbers)) if node in first else -1 for node in nodes

@@ -8,6 +8,7 @@ states that.
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 
 import msgspec
 
@@ -110,7 +111,7 @@ def _machine(run: Run, name: str, host: Host, nic: Nic | None, seen: _Observed) 
     )
     shares: Properties = {}
     if nic and payload >= _LEAST_PAYLOAD:
-        shares = _carried(run, host, nic, seen.readings).shares(payload)
+        shares = _shares(run, host, nic, seen.readings, payload)
     return NodeProperties(
         name=name,
         nic=nic.name if nic else "",
@@ -142,51 +143,34 @@ def _growth(readings: Sequence[WitnessReading]) -> dict[str, int]:
     return total
 
 
-class _Carried(msgspec.Struct):
-    """Bytes in both directions: all that crossed the claimed NIC, those of the kernel, those of
-    RDMA (if claimed), and bytes that crossed other NICs.
+def _shares(
+    run: Run, host: Host, nic: Nic, readings: Sequence[WitnessReading], payload: int
+) -> Properties:
+    """Return shares of ``payload`` (bytes that the node sent and received): ``claimed_share``,
+    ``other_share`` with ``other_nic``, and for RDMA ``kernel_share``. Empty if no counter was
+    readable.
     """
-
-    own: float = 0.0
-    kernel: float = 0.0
-    rdma: float = 0.0
-    others: dict[str, float] = {}
-    readable: bool = False
-    rdma_claimed: bool = False
-
-    def shares(self, payload: int) -> Properties:
-        """Return shares of ``payload`` (bytes that the node sent and received): ``claimed_share``,
-        ``other_share`` with ``other_nic``, and for RDMA ``kernel_share``. Empty if no counter was
-        readable.
-        """
-        if not self.readable:
-            return {}
-        properties: Properties = {"claimed_share": self.own / payload}
-        if self.others:
-            name = max(self.others, key=lambda name: self.others[name])
-            properties |= {"other_share": self.others[name] / payload, "other_nic": name}
-        if self.rdma_claimed and self.rdma < self.kernel:
-            properties["kernel_share"] = self.kernel / payload
-        return properties
-
-
-def _carried(run: Run, host: Host, nic: Nic, readings: Sequence[WitnessReading]) -> _Carried:
     idle = next((frame for frame in run.idle if frame.rank == host.rank), None)
     ports = HostPorts(host.host or host.hostname, host.nics)
+    ledgers = [ports.ledger(WitnessChanges(reading, idle)) for reading in readings]
+    name = next((candidate.name for candidate in host.nics if are_rails(candidate)), nic.name)
+    crossed = [crossed_at(*way) for way in product(ledgers, [name], DIRECTIONS)]
+    if all(one.bytes is None for one in crossed):
+        return {}
+    shares: Properties = {"claimed_share": sum(one.bytes or 0.0 for one in crossed) / payload}
+    others: dict[str, float] = {}
+    for way in product(ledgers, [name], DIRECTIONS):
+        for beside, other in others_than(*way).items():
+            others[beside] = others.get(beside, 0.0) + (other.bytes or 0.0)
+    if others:
+        most = max(others, key=lambda beside: others[beside])
+        shares |= {"other_share": others[most] / payload, "other_nic": most}
+    kernel = sum(one.carried("kernel") or 0.0 for one in crossed)
+    rdma = sum(one.carried("rdma") or 0.0 for one in crossed)
     protocol = run.claim.link.protocol if run.claim.link else None
-    total = _Carried(rdma_claimed=protocol in RDMA and nic.rdma is not None)
-    for reading in readings:
-        ledger = ports.ledger(WitnessChanges(reading, idle))
-        name = next((candidate.name for candidate in host.nics if are_rails(candidate)), nic.name)
-        for direction in DIRECTIONS:
-            crossed = crossed_at(ledger, name, direction)
-            total.readable |= crossed.bytes is not None
-            total.own += crossed.bytes or 0.0
-            total.kernel += crossed.carried("kernel") or 0.0
-            total.rdma += crossed.carried("rdma") or 0.0
-            for beside, other in others_than(ledger, name, direction).items():
-                total.others[beside] = total.others.get(beside, 0.0) + (other.bytes or 0.0)
-    return total
+    if protocol in RDMA and nic.rdma is not None and rdma < kernel:
+        shares["kernel_share"] = kernel / payload
+    return shares
 
 
 def _timing(seen: _Observed) -> Properties:

@@ -49,33 +49,18 @@ _MOST_LINES, _MOST_READ = 200, 65536
 _ETHTOOL_SETTINGS = ("-k", "-c", "-g", "-a")
 
 
-class _Texts(msgspec.Struct, frozen=True):
-    """The texts that could be read: files by path, commands by their command line."""
-
-    files: Mapping[str, str]
-    commands: Mapping[str, str]
-
-    def number(self, path: str) -> float | None:
-        return _number(self.files.get(path, ""))
-
-    def line(self, path: str) -> str:
-        return _line(self.files.get(path, ""))
-
-    def first(self, path: str) -> str:
-        words = self.files.get(path, "")[:200].split()
-        return words[0][:_LONGEST] if words else ""
-
-    def command(self, argv: str) -> str:
-        return self.commands.get(argv, "")
+_Texts = Mapping[str, str]
+"""The texts that could be read: files by path, commands by their command line."""
 
 
 def properties_of(host: Host, nic: Nic | None, facts: Iterable[FactFrame]) -> Properties:
     """Return the properties by name; unreadable properties are absent."""
     readable = [fact for fact in facts if fact.status == "ok"]
-    texts = _Texts(
-        {fact.path: fact.text for fact in readable if fact.kind == "file"},
-        {" ".join(fact.argv): fact.text for fact in readable if fact.kind == "command"},
-    )
+    texts = {
+        fact.path if fact.kind == "file" else " ".join(fact.argv): fact.text
+        for fact in readable
+        if fact.kind in ("file", "command")
+    }
     properties = _of_host(host, texts)
     if nic is not None:
         properties |= _of_nic(nic, texts) | _of_link(nic, texts) | _of_queue(nic, texts)
@@ -84,16 +69,16 @@ def properties_of(host: Host, nic: Nic | None, facts: Iterable[FactFrame]) -> Pr
 
 
 def _of_host(host: Host, texts: _Texts) -> _Found:
-    load = texts.number("/proc/loadavg")
-    version = texts.files.get("/proc/version", "")
+    load = _number(texts.get("/proc/loadavg", ""))
+    version = texts.get("/proc/version", "")
     return {
         "library": host.library,
         "kernel": _group(re.match(r"Linux version (\S{1,80})", version)),
-        "governor": texts.first(f"{_CPU}/cpu0/cpufreq/scaling_governor"),
-        "no_turbo": texts.first(f"{_CPU}/intel_pstate/no_turbo"),
-        "max_frequency": texts.number(f"{_CPU}/cpu0/cpufreq/cpuinfo_max_freq"),
-        "bios": texts.line("/sys/class/dmi/id/bios_version"),
-        "model": texts.line("/sys/class/dmi/id/product_name"),
+        "governor": _first(texts.get(f"{_CPU}/cpu0/cpufreq/scaling_governor", "")),
+        "no_turbo": _first(texts.get(f"{_CPU}/intel_pstate/no_turbo", "")),
+        "max_frequency": _number(texts.get(f"{_CPU}/cpu0/cpufreq/cpuinfo_max_freq", "")),
+        "bios": _line(texts.get("/sys/class/dmi/id/bios_version", "")),
+        "model": _line(texts.get("/sys/class/dmi/id/product_name", "")),
         "load": None if load is None or host.cpu_count <= 0 else load / host.cpu_count,
     }
 
@@ -108,32 +93,38 @@ def _places(nic: Nic) -> tuple[str, str]:
 
 def _of_nic(nic: Nic, texts: _Texts) -> _Found:
     net, device = _places(nic)
-    vendor, model = texts.first(f"{net}/device/vendor"), texts.first(f"{net}/device/device")
-    driver_info = texts.command(f"ethtool -i {nic.name}")
+    vendor, model = (
+        _first(texts.get(f"{net}/device/vendor", "")),
+        _first(texts.get(f"{net}/device/device", "")),
+    )
+    driver_info = texts.get(f"ethtool -i {nic.name}", "")
     return {
         "driver": nic.driver,
-        "mtu": float(nic.mtu) if nic.mtu else texts.number(f"{net}/mtu"),
-        "firmware": texts.line(f"{device}/fw_ver") or _group(_FIRMWARE.search(driver_info)),
-        "adapter": f"{vendor}:{model}" if vendor and model else texts.line(f"{device}/board_id"),
+        "mtu": float(nic.mtu) if nic.mtu else _number(texts.get(f"{net}/mtu", "")),
+        "firmware": _line(texts.get(f"{device}/fw_ver", ""))
+        or _group(_FIRMWARE.search(driver_info)),
+        "adapter": f"{vendor}:{model}"
+        if vendor and model
+        else _line(texts.get(f"{device}/board_id", "")),
     }
 
 
 def _of_link(nic: Nic, texts: _Texts) -> _Found:
     net, _ = _places(nic)
-    duplex = _DUPLEX.search(texts.command(f"ethtool {nic.name}"))
-    read = texts.number(f"{net}/speed")
+    duplex = _DUPLEX.search(texts.get(f"ethtool {nic.name}", ""))
+    read = _number(texts.get(f"{net}/speed", ""))
     return {
         "speed": speed_of(nic) or (read * 1e6 if read and read > 0 else None),
-        "duplex": (texts.first(f"{net}/duplex") or _group(duplex)).lower(),
+        "duplex": (_first(texts.get(f"{net}/duplex", "")) or _group(duplex)).lower(),
         "link_state": "down" if has_no_carrier(nic) else None,
     }
 
 
 def _of_queue(nic: Nic, texts: _Texts) -> _Found:
-    queueing = texts.command(f"tc -s qdisc show dev {nic.name}")
+    queueing = texts.get(f"tc -s qdisc show dev {nic.name}", "")
     if not queueing:
         return {}
-    classes = texts.command(f"tc class show dev {nic.name}")
+    classes = texts.get(f"tc class show dev {nic.name}", "")
     limits = _RATE.findall(queueing[:_MOST_READ] + classes[:_MOST_READ])
     rates = [rate for number, prefix in limits if (rate := float(number) * _PREFIX[prefix]) > 0]
     # If nothing limits the queue, report a limit above the rate of any link.
@@ -152,7 +143,7 @@ def _of_slot(nic: Nic, texts: _Texts) -> _Found:
             "current_link_speed",
             "max_link_speed",
         ):
-            value = texts.number(f"{place}/device/{name}")
+            value = _number(texts.get(f"{place}/device/{name}", ""))
             if value:
                 values.setdefault(f"pcie_{name.replace('_link', '')}", value)
     width, speed = values.get("pcie_current_width"), values.get("pcie_current_speed")
@@ -169,7 +160,7 @@ def _is_numa_far(nic: Nic, host: Host, texts: _Texts) -> str | None:
     if host.core is None or nic.numa_node is None or nic.numa_node < 0:
         return None
     answer = None
-    for node, cpus in _NUMA_LINE.findall(texts.command("lscpu")[:_MOST_READ]):
+    for node, cpus in _NUMA_LINE.findall(texts.get("lscpu", "")[:_MOST_READ]):
         if _holds(cpus, host.core):
             answer = "no" if int(node) == nic.numa_node else "yes"
     return answer
@@ -228,6 +219,11 @@ def _ethtool(option: str, text: str) -> dict[str, str]:
 
 def _group(match: re.Match[str] | None) -> str:
     return match.group(1).strip() if match else ""
+
+
+def _first(text: str) -> str:
+    words = text[:200].split()
+    return words[0][:_LONGEST] if words else ""
 
 
 def _line(text: str) -> str:

@@ -17,7 +17,7 @@ from wireproof.locate.samples import Flags, Floats, Longs, Samples
 from wireproof.model import gathered
 from wireproof.model.finding import Node, Port, Switch
 from wireproof.model.located import Blame, Direction, Fabric, Stage
-from wireproof.topology.nodes import positions, switch_of, uplinks
+from wireproof.topology.nodes import positions, uplinks
 
 # --- Leaves whose nodes are all slow: blame the switch.
 
@@ -32,7 +32,7 @@ def whole_leaves(
     up-link side, is the simpler cause.
     """
     joined = list(blames)
-    leaf = switch_of(fabric)
+    leaf = fabric.leaves if fabric else {}
     sizes = Counter(leaf[node] for node in dict.fromkeys(measured) if node in leaf)
     if len(sizes) < 2:
         return joined
@@ -134,7 +134,7 @@ def crossing(samples: Samples, fabric: Fabric) -> Crossing:
     """Select the samples whose ends are attached to two different known leaves. Samples that do not
     count are included, because they also shared the links.
     """
-    first = switch_of(fabric)
+    first = fabric.leaves
     leaves = tuple(dict.fromkeys(first[node] for node in samples.nodes if node in first))
     number = {name: index for index, name in enumerate(leaves)}
     leaf = np.asarray(

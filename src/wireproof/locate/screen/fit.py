@@ -47,33 +47,24 @@ _LEAF_SHARE = 0.5
 _WHOLE = 0.75
 
 
-@dataclasses.dataclass(frozen=True)
-class _LeafView:
-    """The paths of the samples, and the log slowness of each."""
+def _by_leaf(paths: Paths, logs: Floats, ends: Ints, chosen: Flags) -> tuple[Floats, Indices]:
+    """Return (median over nodes of their medians, nodes) of each leaf, by this end of the
+    ``chosen`` samples. ``logs``: log slowness of each sample.
+    """
+    leaf = paths.places.leaf
+    by_node, members = grouped_median(ends[chosen], logs[chosen], leaf.size)
+    placed = (members > 0) & (leaf >= 0)
+    median, nodes = grouped_median(leaf[placed], by_node[placed], len(paths.places.leaves))
+    return median, nodes.astype(np.intp)
 
-    paths: Paths
-    logs: Floats
 
-    def by_leaf(self, ends: Ints, chosen: Flags) -> tuple[Floats, Indices]:
-        """Return (median over nodes of their medians, nodes) of each leaf, by this end of the
-        ``chosen`` samples.
-        """
-        by_node, members = grouped_median(
-            ends[chosen], self.logs[chosen], self.paths.places.leaf.size
-        )
-        placed = (members > 0) & (self.paths.places.leaf >= 0)
-        median, nodes = grouped_median(
-            self.paths.places.leaf[placed], by_node[placed], len(self.paths.places.leaves)
-        )
-        return median, nodes.astype(np.intp)
-
-    def share_beyond(self, ends: Ints, leaf: int, least: float) -> float:
-        """Return the share of nodes of ``leaf`` at this end that are slower than ``least`` with
-        most others.
-        """
-        chosen = self.paths.across & (self.paths.places.leaf[ends] == leaf)
-        best, members = grouped_best(ends[chosen], self.logs[chosen], self.paths.places.leaf.size)
-        return float(np.mean(best[members > 0] > least)) if np.any(members > 0) else 0.0
+def _share_beyond(paths: Paths, logs: Floats, ends: Ints, leaf: int, least: float) -> float:
+    """Return the share of nodes of ``leaf`` at this end that are slower than ``least`` with most
+    others.
+    """
+    chosen = paths.across & (paths.places.leaf[ends] == leaf)
+    best, members = grouped_best(ends[chosen], logs[chosen], paths.places.leaf.size)
+    return float(np.mean(best[members > 0] > least)) if np.any(members > 0) else 0.0
 
 
 def slow_inside(paths: Paths, logs: Floats, ports: Ports, threshold: float) -> PolishStart | None:
@@ -87,41 +78,40 @@ def slow_inside(paths: Paths, logs: Floats, ports: Ports, threshold: float) -> P
     few = paths.places.known and 1 < len(paths.places.leaves) <= _FEW_LEAVES
     if not few or paths.samples.metric != "goodput":
         return None
-    view = _LeafView(paths, logs)
-    inner, nodes = view.by_leaf(paths.samples.origin, view.paths.within)
+    inner, nodes = _by_leaf(paths, logs, paths.samples.origin, paths.within)
     known = np.nonzero(nodes >= _FEWEST_NODES)[0]
-    if known.size < 2 or not np.any(view.paths.across):
+    if known.size < 2 or not np.any(paths.across):
         return None
     base = float(np.sort(inner[known])[(known.size - 1) // 2])
     bad = np.zeros(ports.count, dtype=np.bool_)
     for leaf in known.tolist():
         excess = float(inner[leaf]) - base
         if excess > threshold:
-            bad |= _bad_ports(view, ports, leaf, base + _LEAF_SHARE * excess)
-    return PolishStart(bad=bad, level=_levels(view, ports, bad, base)) if np.any(bad) else None
+            bad |= _bad_ports(paths, logs, ports, leaf, base + _LEAF_SHARE * excess)
+    return PolishStart(bad=bad, level=_levels(logs, ports, bad, base)) if np.any(bad) else None
 
 
-def _bad_ports(view: _LeafView, ports: Ports, leaf: int, least: float) -> Flags:
+def _bad_ports(paths: Paths, logs: Floats, ports: Ports, leaf: int, least: float) -> Flags:
     """Flag the ports of ``leaf`` in each direction in which most are slower than ``least`` across
     leaves.
     """
     bad = np.zeros(ports.count, dtype=np.bool_)
-    nodes = np.nonzero(view.paths.places.leaf == leaf)[0]
+    nodes = np.nonzero(paths.places.leaf == leaf)[0]
     for ends, first in (
-        (view.paths.samples.origin, 0),
-        (view.paths.samples.target, len(view.paths.samples.nodes)),
+        (paths.samples.origin, 0),
+        (paths.samples.target, len(paths.samples.nodes)),
     ):
-        if view.share_beyond(ends, leaf, least) >= _WHOLE:
+        if _share_beyond(paths, logs, ends, leaf, least) >= _WHOLE:
             bad[first + nodes] = True
     return bad
 
 
-def _levels(view: _LeafView, ports: Ports, bad: Flags, base: float) -> Floats:
+def _levels(logs: Floats, ports: Ports, bad: Flags, base: float) -> Floats:
     """Return the median of each stratum over samples without bad ports, else the level within a
     switch.
     """
     clean = ~bad[ports.own] & ~bad[ports.far]
-    median, members = grouped_median(ports.stratum[clean], view.logs[clean], ports.strata)
+    median, members = grouped_median(ports.stratum[clean], logs[clean], ports.strata)
     return np.where(members > 0, median, base)
 
 
@@ -134,29 +124,28 @@ def leaf_excess(paths: Paths, residual: Floats, threshold: float) -> Floats | No
     samples, places = paths.samples, paths.places
     if not places.known or len(places.leaves) < 2:
         return None
-    view = _LeafView(paths, residual)
     sound = (
-        view.paths.across
-        & _fast_inside(view, samples.origin, threshold)
-        & _fast_inside(view, samples.target, threshold)
+        paths.across
+        & _fast_inside(paths, residual, samples.origin, threshold)
+        & _fast_inside(paths, residual, samples.target, threshold)
     )
     excess = np.zeros(len(samples))
     for ends in (samples.origin, samples.target):
-        inner, inner_nodes = view.by_leaf(ends, view.paths.within)
-        outer, outer_nodes = view.by_leaf(ends, sound)
+        inner, inner_nodes = _by_leaf(paths, residual, ends, paths.within)
+        outer, outer_nodes = _by_leaf(paths, residual, ends, sound)
         known = np.where(inner_nodes >= _LEAF_NODES, inner, 0.0)
         slow = (outer_nodes >= _LEAF_NODES) & (outer > threshold) & ~(known > _LEAF_SHARE * outer)
         level = np.where(slow, outer, 0.0)
-        excess[view.paths.across] = np.maximum(
-            excess[view.paths.across], level[places.leaf[ends[view.paths.across]]]
+        excess[paths.across] = np.maximum(
+            excess[paths.across], level[places.leaf[ends[paths.across]]]
         )
     return excess if bool(np.any(excess > 0.0)) else None
 
 
-def _fast_inside(view: _LeafView, ends: Ints, threshold: float) -> Flags:
+def _fast_inside(paths: Paths, logs: Floats, ends: Ints, threshold: float) -> Flags:
     """Flag samples whose port at this end is not known to be slow within its leaf."""
     median, members = grouped_median(
-        ends[view.paths.within], view.logs[view.paths.within], len(view.paths.samples.nodes)
+        ends[paths.within], logs[paths.within], len(paths.samples.nodes)
     )
     slow = (members > 0) & (np.nan_to_num(median) > threshold)
     return np.asarray(~slow[ends], dtype=np.bool_)

@@ -5,7 +5,6 @@ third node shows which of them is slow, but the two directions can be compared.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -37,31 +36,20 @@ _PAIR_TAIL = 3.0
 _PRIOR_SIGMA, _PRIOR_FREEDOM = 0.02, 8.0
 
 
-@dataclasses.dataclass(frozen=True)
-class _Routes:
-    """The measured routes. ``place``: index of the route of each sample. ``slow``: median
-    unexplained log slowness of each route, with its standard ``error``.
+def _routes(
+    samples: Samples, leftover: Floats, sigma: Floats, floor: float
+) -> tuple[Longs, Indices, Floats, Floats]:
+    """Return (number of each measured route; index of the route of each sample; median unexplained
+    log slowness of each route; its standard error).
     """
-
-    number: Longs
-    place: Indices
-    slow: Floats
-    error: Floats
-
-    @classmethod
-    def of(cls, samples: Samples, leftover: Floats, sigma: Floats, floor: float) -> _Routes:
-        number, place = np.unique(
-            samples.origin.astype(np.int64) * len(samples.nodes) + samples.target,
-            return_inverse=True,
-        )
-        slow, members = grouped_median(place, leftover, number.size)
-        noise = np.zeros(number.size)
-        np.maximum.at(noise, place, sigma)
-        return cls(number, place, slow, np.sqrt((MEDIAN_FACTOR * noise) ** 2 / members + floor**2))
-
-    def ends(self, route: int, samples: Samples) -> tuple[str, str]:
-        origin, target = divmod(int(self.number[route]), len(samples.nodes))
-        return samples.nodes[origin], samples.nodes[target]
+    number, place = np.unique(
+        samples.origin.astype(np.int64) * len(samples.nodes) + samples.target,
+        return_inverse=True,
+    )
+    slow, members = grouped_median(place, leftover, number.size)
+    noise = np.zeros(number.size)
+    np.maximum.at(noise, place, sigma)
+    return number, place, slow, np.sqrt((MEDIAN_FACTOR * noise) ** 2 / members + floor**2)
 
 
 def suspected_pairs(
@@ -79,8 +67,7 @@ def suspected_pairs(
     slowness, all by sample. A single slow sample of a pair may be a tail of the noise, so a pair
     stays a suspect until it is measured again.
     """
-    routes = _Routes.of(samples, leftover, sigma, criteria.floor)
-    slow, error = routes.slow, routes.error
+    number, place, slow, error = _routes(samples, leftover, sigma, criteria.floor)
     adjusted = np.minimum(1.0, upper_tail(slow / error) * slow.size)
     practical = as_log(samples.metric, criteria.practical(samples.metric))
     sure = (adjusted <= criteria.alpha) & (slow >= _PAIR_TAIL * practical)
@@ -89,7 +76,7 @@ def suspected_pairs(
     sends, receives = ("tx", "rx") if samples.metric == "goodput" else ("", "")
     suspects: list[Suspect] = []
     for index in chosen[np.argsort(-slow[chosen], kind="stable")].tolist():
-        a, b = routes.ends(index, samples)
+        a, b = (samples.nodes[end] for end in divmod(int(number[index]), len(samples.nodes)))
         if (a, sends) in slow_ends or (b, receives) in slow_ends or len(suspects) == _MOST_PAIRS:
             continue
         suspects.append(
@@ -100,7 +87,7 @@ def suspected_pairs(
                 z=float(slow[index] / error[index]),
                 p=float(adjusted[index]),
                 error=float(error[index]),
-                expected=float(np.median(expected[routes.place == index])),
+                expected=float(np.median(expected[place == index])),
             )
         )
     return suspects

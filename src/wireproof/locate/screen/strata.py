@@ -13,7 +13,6 @@ from wireproof.locate.samples import Flags, Floats, Indices, Ints, Samples, grou
 from wireproof.locate.screen.effects import Ports, fine_strata, levels_of
 from wireproof.locate.significance import robust_scale
 from wireproof.model.located import Fabric
-from wireproof.topology.nodes import switch_of
 
 ALL, ONE_SWITCH, ACROSS, UNPLACED = "all pairs", "one switch", "across leaves", "place unknown"
 
@@ -36,7 +35,7 @@ class Places:
 
 def places_of(nodes: tuple[str, ...], fabric: Fabric | None) -> Places:
     """Return the places of ``nodes``. A fabric that contains none of them counts as no fabric."""
-    first = switch_of(fabric)
+    first = fabric.leaves if fabric else {}
     leaves = tuple(sorted({first[node] for node in nodes if node in first}))
     index = {name: number for number, name in enumerate(leaves)}
     leaf = np.asarray([index.get(first.get(node, ""), -1) for node in nodes], dtype=np.int32)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from wireproof.model.located import Blame, Located
 from wireproof.model.plan import Plan, Point, RankPlace, Transport
 from wireproof.model.record import (
     Clock,
@@ -149,3 +150,36 @@ def osu_times(points: Sequence[SeriesPoint], **changes: Any) -> Series:
         "unit": "us",
     }
     return imb_rates(points, **(whole | changes))
+
+
+def blame(**changes: Any) -> Blame:
+    """A sender, n3, that was confirmed alone and reaches 71.4 of 119 MB/s."""
+    whole: dict[str, Any] = {
+        "kind": "port",
+        "subject": "n3",
+        "direction": "tx",
+        "slowdown": 0.4,
+        "low": 0.39,
+        "high": 0.41,
+        "confidence": 0.9999,
+        "stage": "confirmed",
+        "value": 71.4e6,
+        "expected": 119e6,
+    }
+    return Blame(**(whole | changes))
+
+
+def located(**changes: Any) -> Located:
+    """A sweep of four nodes that finds a slowdown of 3 % and found nobody."""
+    whole: dict[str, Any] = {
+        "metric": "goodput",
+        "nodes": 4,
+        "measured": 4,
+        "rounds": 12,
+        "samples": 48,
+        "noise": 0.01,
+        "alpha": 0.01,
+        "practical": 0.05,
+        "detectable": 0.03,
+    }
+    return Located(**(whole | changes))

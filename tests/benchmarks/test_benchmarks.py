@@ -6,6 +6,7 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -124,15 +125,9 @@ def test_many_comparisons_give_a_narrower_interval_that_still_forgets_outliers()
 
 def test_a_printed_digit_that_is_too_coarse_widens_the_interval() -> None:
     fine = row_of(triples(1.0, 14))
-    coarse = row_of(triples(1.0, 14), msgspec_replace(WISH, resolution=5.0))
+    coarse = row_of(triples(1.0, 14), dataclasses.replace(WISH, resolution=5.0))
     assert fine.outcome == "reached"
     assert coarse.outcome == "undecided"
-
-
-def msgspec_replace(wish: Comparison, **changes: float) -> Comparison:
-    import dataclasses
-
-    return dataclasses.replace(wish, **changes)  # type: ignore[arg-type]
 
 
 def counting(value: float) -> tuple[Callable[[], Sample], Iterator[int]]:
@@ -243,12 +238,15 @@ def test_control_reads_one_where_the_truth_is_one() -> None:
 
 def test_exit_status_never_passes_without_evidence() -> None:
     good = Row(group="g", title="t", unit="ns", value=1.0, low=1.0, high=1.0, target=2.0)
-    assert exit_status([good], []) == 0
-    assert exit_status([], []) == 3
-    assert exit_status([good, msgspec.structs.replace(good, low=None, high=None)], []) == 3
-    assert exit_status([good, msgspec.structs.replace(good, low=3.0, high=4.0)], []) == 1
-    assert exit_status([good], [NotRun(group="g", title="OSU", reason="no", required=False)]) == 0
-    assert exit_status([good], [NotRun(group="g", title="IMB", reason="no")]) == 3
+    for rows, missing, status in (
+        ([good], [], 0),
+        ([], [], 3),
+        ([good, msgspec.structs.replace(good, low=None, high=None)], [], 3),
+        ([good, msgspec.structs.replace(good, low=3.0, high=4.0)], [], 1),
+        ([good], [NotRun(group="g", title="OSU", reason="no", required=False)], 0),
+        ([good], [NotRun(group="g", title="IMB", reason="no")], 3),
+    ):
+        assert exit_status(rows, missing) == status
 
 
 def test_table_and_json_tell_the_same() -> None:
@@ -263,29 +261,12 @@ def test_table_and_json_tell_the_same() -> None:
 
 
 def test_a_rival_takes_the_engines_place() -> None:
-    from pathlib import Path
-
-    command = LaunchCommand(
-        argv=("mpiexec", "-n", "2", "/e/engine", "run"),
-        environment={},
-        launcher="hydra",
-        engine=Path("/e/engine"),
-    )
-    assert rival_argv(command, ("IMB-P2P", "PingPong")) == [
-        "mpiexec",
-        "-n",
-        "2",
-        "IMB-P2P",
-        "PingPong",
-    ]
+    argv = ("mpiexec", "-n", "2", "/e/engine", "run")
+    command = LaunchCommand(argv=argv, environment={}, launcher="hydra", engine=Path("/e/engine"))
+    rival = rival_argv(command, ("IMB-P2P", "PingPong"))
+    assert rival == ["mpiexec", "-n", "2", "IMB-P2P", "PingPong"]
     with pytest.raises(CouldNotMeasure, match="does not end with our engine"):
-        rival_argv(msgspec_like(command), ("IMB-P2P",))
-
-
-def msgspec_like(command: LaunchCommand) -> LaunchCommand:
-    import dataclasses
-
-    return dataclasses.replace(command, argv=("mpiexec", "other"))
+        rival_argv(dataclasses.replace(command, argv=("mpiexec", "other")), ("IMB-P2P",))
 
 
 def findings(ratio: float, rounds: int = 12) -> Findings:

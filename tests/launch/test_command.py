@@ -1,150 +1,245 @@
-"""Launch: argv and environment of every MPI family, built without running anything."""
+"""The command of each MPI, scheduler and transport: argument list, variables and notes are compared
+with the file that a person has read (tests/golden/argv).
+"""
 
+import dataclasses
+import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from wireproof.launch.command import build_command
 from wireproof.launch.engines import Abi, EngineChoice, Family, MpiInstall
 from wireproof.launch.mpi.environment import effective, inherited
-from wireproof.launch.registry import LaunchRequest
+from wireproof.launch.mpi.rails import told_in
+from wireproof.launch.registry import LaunchCommand, LaunchRequest
+from wireproof.launch.schedulers.slurm_commands import SlurmFound, slurm_options
 from wireproof.model.errors import BadInput, CouldNotMeasure
+from wireproof.model.plan import TransportKind
 
-ENGINE = "/opt/wp/wireproof-engine"
+GOLDEN = Path(__file__).parents[1] / "golden" / "argv"
 LAUNCHER = {
     "mpich": "/opt/mpich/bin/mpiexec",
     "intel": "/opt/intel/bin/mpiexec.hydra",
-    "openmpi": "/usr/bin/mpirun",
+    "openmpi": "/opt/ompi/bin/mpirun",
 }
 VERSION = {
     "mpich": "MPICH 5.0.2",
     "intel": "Intel(R) MPI Library 2021.18.1",
-    "openmpi": "Open MPI v4.1.4",
+    "openmpi": "Open MPI v5.0.8",
 }
+FAMILIES: tuple[Family, ...] = ("mpich", "intel", "openmpi")
 ABI: dict[str, Abi] = {"mpich": "mpiabi", "intel": "mpiabi", "openmpi": "openmpi"}
+TWO, HERE = ("n1", "n2"), ()
+EIGHT = tuple(name for name in TWO for _ in range(4))
+CONTAINER = ("apptainer", "exec", "--bind", "/opt,/scratch", "/images/mpi.sif")
+MEET = "10.0.0.1:22222"
+OPENMPI_4 = "Open MPI v4.1.4"
+FOUND = SlurmFound(
+    plugins=("pmix", "none", "pmi2", "pmix_v4"), pmi2_library="/usr/lib64/libpmi2.so"
+)
 
 
-def request(family: Family, version: str = "", **wishes: object) -> LaunchRequest:
+def request(family: Family, version: str = "", launcher: str = "", **wishes: Any) -> LaunchRequest:
+    """Two hosts by ib0, unless ``wishes`` name others; a single NIC is that of every rank."""
     install = MpiInstall(
         family=family,
         origin="given",
-        launcher=Path(LAUNCHER[family]),
-        library=Path("/opt/lib/libmpi.so"),
+        launcher=Path(launcher or LAUNCHER[family]),
+        library=Path("/opt/mpi/lib/libmpi.so"),
         abi=ABI[family],
         version=version or VERSION[family],
     )
     engine = EngineChoice(
-        abi=ABI[family], path=Path(ENGINE), library_folders=(Path("/opt/lib"),), expect="X"
+        abi=ABI[family],
+        path=Path("/opt/wp/engine"),
+        library_folders=(Path("/opt/mpi/lib"),),
     )
-    return LaunchRequest(engine=engine, install=install, **wishes)  # type: ignore[arg-type]
+    hosts = wishes.setdefault("hosts", TWO)
+    nics = wishes.get("nics", "ib0")
+    wishes["nics"] = (nics,) * len(hosts) if isinstance(nics, str) else nics
+    return dataclasses.replace(LaunchRequest(engine=engine, install=install), **wishes)
 
 
-def argv(family: Family, version: str = "", **wishes: object) -> list[str]:
-    return list(build_command("mpi", request(family, version, **wishes)).argv)
+def prterun(**wishes: Any) -> LaunchRequest:
+    return request("openmpi", launcher="/opt/prrte/bin/prterun", **wishes)
 
 
-LIBRARY = "-genv LD_LIBRARY_PATH /opt/lib"
-RUN = f"{ENGINE} run"
-TWO: dict[str, object] = {"hosts": ("n1", "n2"), "nics": ("hsn0", "hsn0")}
-ONE_HOST: dict[str, object] = {"hosts": ("n1", "n1")}
-BY_AGENT = TWO | {"agent": "/run/agent"}
+def flux(family: Family, **wishes: Any) -> LaunchRequest:
+    return request(family, scheduler="flux", starter="scheduler", **wishes)
 
 
-@pytest.mark.parametrize(
-    ("family", "wishes", "expected"),
-    [
-        ("mpich", {"ranks": 2}, f"-launcher fork -rmk user {LIBRARY} -n 2 {RUN}"),
-        (
-            "mpich",
-            TWO,
-            (
-                f"-launcher ssh -genv FI_TCP_IFACE hsn0 {LIBRARY} -genv UCX_NET_DEVICES hsn0"
-                f" -hosts n1,n2 -ppn 1 -n 2 {RUN}"
-            ),
-        ),
-        (
-            "mpich",
-            BY_AGENT | {"nic_selection": "none"},
-            f"-launcher ssh -launcher-exec /run/agent {LIBRARY} -hosts n1,n2 -ppn 1 -n 2 {RUN}",
-        ),
-        ("mpich", ONE_HOST, f"-launcher ssh {LIBRARY} -hosts n1 -ppn 2 -n 2 {RUN}"),
-        (
-            "openmpi",
-            ONE_HOST,
-            (
-                "--bind-to none --mca plm rsh"
-                f" -x LD_LIBRARY_PATH=/opt/lib --host n1:2 -np 2 --map-by slot {RUN}"
-            ),
-        ),
-        (
-            "intel",
-            BY_AGENT | {"machine_ranks": 2},
-            (
-                "-launcher ssh -launcher-exec /run/agent -genv FI_PROVIDER tcp -genv FI_TCP_IFACE"
-                f" hsn0 -genv I_MPI_PIN 0 {LIBRARY} -hosts n1,n2 -ppn 1 -n 2 {RUN}"
-            ),
-        ),
-    ],
-    ids=["fork", "nic", "agent", "one host", "one host of Open MPI", "agent of Intel MPI"],
-)
-def test_the_command_of_a_family(family: Family, wishes: dict[str, object], expected: str) -> None:
-    assert argv(family, **wishes) == f"{LAUNCHER[family]} {expected}".split()
+def by_slurm(
+    family: Family,
+    found: SlurmFound = FOUND,
+    job_hosts: tuple[str, ...] = (),
+    starter: Any = None,
+    **wishes: Any,
+) -> LaunchRequest:
+    """The first way in a Slurm job."""
+    asked = request(family, job="7", **wishes)
+    return slurm_options(asked, found, job_hosts=job_hosts, wanted=starter)[0][0]
 
 
-def test_hosts_in_any_order_and_nics_that_differ_are_told_section_by_section() -> None:
-    words = argv("intel", hosts=("n1", "n2", "n1"), nics=("eth0", "eth1", "eth0"))
-    first = f"-env FI_PROVIDER tcp -env FI_TCP_IFACE eth0 -n 1 -host n1 {RUN}"
-    second = f"-env FI_PROVIDER tcp -env FI_TCP_IFACE eth1 -n 1 -host n2 {RUN}"
-    assert words[-38:] == f"{first} : {second} : {first}".split()
+def mpi_less(**wishes: Any) -> LaunchRequest:
+    return dataclasses.replace(request("mpich", meet=MEET, **wishes), install=None)
 
 
-def test_intel_mpi_has_its_library_and_its_pinning_in_the_environment_too() -> None:
-    command = build_command("mpi", request("intel", **BY_AGENT, machine_ranks=2))
-    assert command.environment == {"LD_LIBRARY_PATH": "/opt/lib", "I_MPI_PIN": "0"}
-    assert command.expect == "X"
+CASES: dict[str, LaunchRequest] = {
+    "mpich-fork": request("mpich", hosts=HERE, ranks=2),
+    "mpich-crowded": request("mpich", hosts=HERE, ranks=4, cores=2),
+    "mpich-roomy": request("mpich", hosts=HERE, ranks=2, cores=2),
+    "intel-crowded": request("intel", hosts=HERE, ranks=4, cores=2),
+    "openmpi-crowded": request("openmpi", hosts=HERE, ranks=4, cores=2),
+    "openmpi-4-crowded": request("openmpi", OPENMPI_4, hosts=HERE, ranks=4, cores=2),
+    "mpich-ssh": request("mpich"),
+    "mpich-any-nic": request("mpich", agent="/run/agent", nic_selection="none"),
+    "mpich-one-host": request("mpich", hosts=("n1", "n1"), nics=()),
+    "mpich-mlx5": request("mpich", nics="mlx5_0:1"),
+    "openmpi-one-host": request("openmpi", hosts=("n1", "n1"), nics=()),
+    "openmpi-mlx5": request("openmpi", nics="mlx5_0:1"),
+    "openmpi-4-agent": request("openmpi", OPENMPI_4, agent="/run/agent", root=True),
+    "openmpi-5-agent": request("openmpi", agent="/run/agent", root=True),
+    "intel-of-a-lab": request("intel", agent="/run/agent", machine_ranks=2),
+    "intel-sections": request("intel", hosts=("n1", "n2", "n1"), nics=("eth0", "eth1", "eth0")),
+    "intel-psm3": request("intel", fabric="psm3"),
+    "intel-verbs": request("intel", fabric="verbs"),
+    "intel-mlx": request("intel", fabric="mlx"),
+    "mpich-psm3": request("mpich", fabric="psm3"),
+    "mpich-opx": request("mpich", fabric="opx"),
+    "intel-wired": request("intel", hosts=HERE, ranks=2, shared_memory=False),
+    "mpich-wired": request("mpich", hosts=HERE, ranks=2, shared_memory=False),
+    "mpich-wired-tcp": request("mpich", hosts=HERE, ranks=2, shared_memory=False, fabric="tcp"),
+    "openmpi-wired": request("openmpi", hosts=HERE, ranks=2, shared_memory=False),
+    "rails-mpich": request("mpich", nics="hsn0,hsn1"),
+    "rails-mpich-psm3": request("mpich", nics="hsn0,hsn1", fabric="psm3"),
+    "rails-mpich-verbs": request("mpich", nics="mlx5_0,mlx5_1", fabric="verbs"),
+    "rails-intel-psm3": request("intel", nics="hsn0,hsn1", fabric="psm3"),
+    "rails-intel-verbs": request("intel", nics="mlx5_0,mlx5_1", fabric="verbs"),
+    "rails-intel-psm2": request("intel", nics="hfi1_0,hfi1_1:2", fabric="psm2"),
+    "rails-openmpi": request("openmpi", nics="hsn0,hsn1"),
+    "rails-openmpi-ucx": request("openmpi", nics="mlx5_0:1,mlx5_1:1"),
+    "rails-any-nic": request("mpich", nics="hsn0,hsn1", nic_selection="none"),
+    **{f"ofi-{one}": request(one, over="ofi") for one in FAMILIES},
+    **{f"ofi-{one}-psm3": request(one, over="ofi", fabric="psm3") for one in FAMILIES},
+    **{
+        f"ofi-{one}-slurm": request(
+            one, over="ofi", fabric="psm3", job="7", scheduler="slurm", starter="scheduler"
+        )
+        for one in FAMILIES
+    },
+    "ofi-slurm": mpi_less(over="ofi", fabric="psm3", scheduler="slurm"),
+    "model": dataclasses.replace(request("mpich", hosts=HERE), install=None),
+    "tcp": request("mpich", meet=MEET),
+    **{f"srun-{one}": by_slurm(one) for one in FAMILIES},
+    "srun-openmpi-4": by_slurm("openmpi", version=OPENMPI_4),
+    "srun-pmix-v3": by_slurm("openmpi", SlurmFound(plugins=("none", "pmix_v3"))),
+    "srun-container": by_slurm("mpich", prefix=CONTAINER),
+    "srun-not-in-order": by_slurm("mpich", hosts=("n3", "n1"), job_hosts=("n1", "n2", "n3")),
+    "tcp-srun": slurm_options(mpi_less(job="7"), SlurmFound())[0][0],
+    **{
+        f"slurm-{one}": by_slurm(one, job_hosts=("n1", "n2", "n3"), starter="mpi")
+        for one in FAMILIES
+    },
+    "slurm-intel-ppn": by_slurm("intel", hosts=("n1", "n1", "n2", "n2"), starter="mpi"),
+    **{
+        f"pbs-{one}": request(one, scheduler="pbs", job="12.srv", starter="scheduler")
+        for one in FAMILIES
+    },
+    **{f"pbs-{one}-ssh": request(one, scheduler="pbs", job="12.srv") for one in FAMILIES},
+    **{f"lsf-{one}": request(one, scheduler="lsf", job="12") for one in FAMILIES},
+    "lsf-openmpi-jsrun": request(
+        "openmpi", scheduler="lsf", agent="/opt/ibm/jsm/bin/jsrun", hosts=EIGHT, cores=64
+    ),
+    **{f"flux-{one}": flux(one, job="f3") for one in FAMILIES},
+    **{f"flux-{one}-ssh": request(one, scheduler="flux", job="f3") for one in FAMILIES},
+    "flux-cyclic": flux("mpich", hosts=TWO * 2, nics="", folder="/scratch/$run"),
+    "prte": prterun(),
+    "prte-agent-4-a-host": prterun(hosts=EIGHT, nics="", agent="/run/agent", root=True),
+    "prte-sections": prterun(hosts=("n1", "n2", "n1"), nics=()),
+    "prte-local": prterun(hosts=HERE, ranks=2),
+    "prte-pbs": prterun(scheduler="pbs", starter="scheduler"),
+    "prte-lsf": prterun(scheduler="lsf"),
+    **{f"container-{one}": request(one, prefix=CONTAINER) for one in FAMILIES},
+    "container-pbs": request("intel", scheduler="pbs", starter="scheduler", prefix=CONTAINER),
+    "container-flux": flux("mpich", prefix=CONTAINER),
+    "container-prte": prterun(prefix=CONTAINER),
+    "modules-lsf": request(
+        "openmpi", scheduler="lsf", prefix=("/site/with-modules", "openmpi/5", "--")
+    ),
+}
+TRANSPORTS: dict[str, TransportKind] = {"model": "model", "tcp": "tcp", "ofi": "ofi"}
 
 
-def test_an_rdma_device_is_claimed_through_ucx() -> None:
-    words = argv("openmpi", hosts=("n1", "n2"), nics=("mlx5_0:1", "mlx5_0:1"))
-    assert "ucx" in words
-    assert "UCX_NET_DEVICES=mlx5_0:1" in words
-    assert "btl_tcp_if_include" not in words
+def built(name: str) -> LaunchCommand:
+    """A request without an MPI is for the transport with which its name begins."""
+    alone = CASES[name].install is None or name == "tcp"
+    return build_command(TRANSPORTS[name.partition("-")[0]] if alone else "mpi", CASES[name])
 
 
-@pytest.mark.parametrize(
-    ("version", "starter", "more"),
-    [("Open MPI v4.1.4", "rsh", " --mca osc pt2pt"), ("Open MPI v5.0.11", "ssh", "")],
-)
-def test_open_mpi_4_and_5(version: str, starter: str, more: str) -> None:
-    expected = (
-        "/usr/bin/mpirun --allow-run-as-root --bind-to none"
-        f" --mca plm {starter} --mca plm_{starter}_agent /run/agent"
-        f" --mca pml ob1 --mca btl_tcp_if_include hsn0{more} -x LD_LIBRARY_PATH=/opt/lib"
-        f" --host n1,n2 -np 2 --map-by node {RUN}"
-    )
-    assert argv("openmpi", version, **BY_AGENT, root=True) == expected.split()
+def shown(command: LaunchCommand) -> str:
+    """One word a line, then the variables, then the notes."""
+    lines = [shlex.quote(word) for word in command.argv]
+    lines += ["", *(f"{name}={value}" for name, value in sorted(command.environment.items()))]
+    return "\n".join([*lines, "", *command.notes]).rstrip() + "\n"
 
 
-def test_open_mpi_takes_one_nic_for_all() -> None:
-    with pytest.raises(BadInput, match="eth0, eth1"):
-        argv("openmpi", hosts=("n1", "n2"), nics=("eth0", "eth1"))
+@pytest.mark.parametrize("name", CASES)
+def test_the_command_is_the_one_that_was_read(name: str) -> None:
+    assert shown(built(name)) == (GOLDEN / f"{name}.txt").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("family", "mark"),
-    [
-        ("mpich", "MPIR_CVAR_POLLS_BEFORE_YIELD"),
-        ("intel", "I_MPI_THREAD_YIELD"),
-        ("openmpi", "mpi_yield_when_idle"),
-    ],
-)
-def test_more_ranks_than_cores_yield_and_it_is_noted(family: Family, mark: str) -> None:
-    crowded = build_command("mpi", request(family, ranks=4, cores=2))
-    assert mark in crowded.argv
-    assert "4 ranks on 2 cores" in crowded.notes[0]
-    roomy = build_command("mpi", request(family, ranks=2, cores=2))
-    assert mark not in roomy.argv
-    assert not roomy.notes
+def test_no_golden_is_left_over() -> None:
+    assert {path.stem for path in GOLDEN.glob("*.txt")} == set(CASES)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_rank_and_only_named_hosts_are_in_it(name: str) -> None:
+    asked, words = CASES[name], built(name).argv
+    assert " ".join(asked.rank_argv) in " ".join(words)
+    if not words[0].endswith("jsrun"):
+        text = " ".join(words).replace("n[1-2]", "n1,n2")
+        assert all(host in text for host in asked.hosts)
+
+
+def test_what_else_a_command_is() -> None:
+    assert {one: built(f"pbs-{one}").launcher for one in FAMILIES} == {
+        "mpich": "hydra",
+        "intel": "intel-hydra",
+        "openmpi": "open-mpi-5",
+    }
+    assert built("model").launcher == "none"
+    expecting = dataclasses.replace(CASES["mpich-ssh"].engine, expect="X")
+    asked = dataclasses.replace(CASES["mpich-ssh"], engine=expecting)
+    assert build_command("mpi", asked).expect == "X"
+    assert any("SLURM_HOSTFILE".startswith(prefix) for prefix in built("srun-mpich").clear)
+
+
+def test_what_an_mpi_is_told_of_its_nics_is_found_again() -> None:
+    told = told_in(built("rails-intel-psm2").argv, built("rails-intel-psm2").environment)
+    assert told == {
+        "FI_PROVIDER": "psm2",
+        "PSM2_MULTIRAIL": "1",
+        "PSM2_MULTIRAIL_MAP": "0:1,1:2",
+    }
+    assert told_in(built("rails-openmpi").argv, {}) == {"btl_tcp_if_include": "hsn0,hsn1"}
+    assert told_in(("-x", "UCX_NET_DEVICES=a:1", "-x", "A=1"), {}) == {"UCX_NET_DEVICES": "a:1"}
+    assert told_in(built("rails-any-nic").argv, built("rails-any-nic").environment) == {}
+
+
+def test_an_agent_is_stronger_than_the_scheduler() -> None:
+    words = build_command("mpi", request("mpich", scheduler="lsf", agent="/run/agent")).argv
+    assert words[1:5] == ("-launcher", "ssh", "-launcher-exec", "/run/agent")
+    asked = request("openmpi", scheduler="pbs", starter="scheduler", agent="/run/agent")
+    words = build_command("mpi", asked).argv
+    assert "plm_ssh_agent" in words
+    assert "tm" not in words
+
+
+def test_a_dollar_is_no_variable_of_flux() -> None:
+    asked = flux("mpich", extra=(("A", "$HOME/x"),))
+    assert "--env=A=$$HOME/x" in build_command("mpi", asked).argv
 
 
 def test_lab_nodes_share_one_machine_although_their_hosts_differ() -> None:
@@ -153,91 +248,83 @@ def test_lab_nodes_share_one_machine_although_their_hosts_differ() -> None:
     assert request("mpich", hosts=hosts, cores=2, machine_ranks=4).crowded
 
 
+def test_ten_thousand_hosts_fit_into_one_argument() -> None:
+    hosts = tuple(f"compute{number:05}" for number in range(10_000))
+    slurm = {"scheduler": "slurm", "starter": "scheduler"}
+    for asked in (flux("mpich", hosts=hosts, nics=()), request("mpich", hosts=hosts, **slurm)):
+        assert max(map(len, build_command("mpi", asked).argv)) < 200
+
+
+UNEVEN, MIXED = ("n1", "n2", "n1"), ("n1", "n2", "n2", "n1")
+JSRUN = {"scheduler": "lsf", "starter": "scheduler", "agent": "/bin/jsrun"}
+FLUX = {"scheduler": "flux", "starter": "scheduler"}
+
+
 @pytest.mark.parametrize(
-    ("family", "fabric", "expected"),
+    ("transport", "asked", "said"),
     [
-        ("intel", "psm3", {"FI_PROVIDER": "psm3", "PSM3_NIC": "hsn0", "PSM3_HAL": "sockets"}),
-        ("intel", "verbs", {"FI_PROVIDER": "verbs", "FI_VERBS_IFACE": "hsn0"}),
-        ("intel", "mlx", {"FI_PROVIDER": "mlx", "UCX_NET_DEVICES": "hsn0"}),
-        (
-            "mpich",
-            "psm3",
-            {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "psm3", "PSM3_HAL": "sockets"},
+        *(
+            ("mpi", request("openmpi", hosts=UNEVEN, nics=(), **one), "same number of ranks")
+            for one in (JSRUN, FLUX)
         ),
-        ("mpich", "opx", {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "opx"}),
+        *(
+            ("mpi", request("openmpi", hosts=MIXED, nics=(), **one), "round-robin")
+            for one in (JSRUN, FLUX)
+        ),
+        *(
+            ("mpi", request("openmpi", nics=("ib0", "ib1"), **one), "ib0, ib1")
+            for one in (JSRUN, FLUX, {}, {"scheduler": "slurm", "starter": "scheduler"})
+        ),
+        ("mpi", request("intel", scheduler="lsf", agent="/bin/jsrun"), "blaunch"),
+        *(
+            ("mpi", request("mpich", prefix=one), "--prefix")
+            for one in [("",), (":",), ("-x", "y"), ("a\nb",), ("a", ":"), ("a", "")]
+        ),
+        *(
+            ("mpi", request("intel", nics=one, fabric="psm3"), "hexadecimal")
+            for one in ("fab0", "eb0", "0xfab")
+        ),
+        ("mpi", request("mpich", hosts=HERE, ranks=1), "at least two"),
+        ("mpi", request("mpich", hosts=("n1",)), "at least two"),
+        ("mpi", request("mpich", hosts=HERE), "at least two"),
+        ("mpi", request("mpich", nics=("eth0",)), "1 NICs were given for 2 ranks"),
+        ("mpi", request("intel", nics="a,b"), "provider tcp uses one NIC"),
+        ("mpi", request("intel", nics="a,b", fabric="opx"), "provider opx uses one NIC"),
+        ("tcp", request("mpich", nics="a,b", meet=MEET), "the transport tcp uses one NIC"),
+        ("mpi", request("intel", nics="a,b", fabric="psm2"), "a is not an Omni-Path adapter"),
+        ("tcp", request("mpich"), "address of rank 0"),
     ],
 )
-def test_fabrics(family: Family, fabric: str, expected: dict[str, str]) -> None:
-    words = argv(family, hosts=("n1", "n2"), nics=("hsn0", "hsn0"), fabric=fabric)
-    for name, value in expected.items():
-        assert words[words.index(name) + 1] == value
+def test_what_no_launcher_can_do_is_one_sentence(
+    transport: TransportKind, asked: LaunchRequest, said: str
+) -> None:
+    with pytest.raises((BadInput, CouldNotMeasure), match=said) as caught:
+        build_command(transport, asked)
+    assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("nic", ["fab0", "eb0", "0xfab"])
-def test_psm3_would_take_a_hexadecimal_name_for_a_number(nic: str) -> None:
-    with pytest.raises(BadInput, match="hexadecimal"):
-        argv("intel", hosts=("n1", "n2"), nics=(nic, nic), fabric="psm3")
-
-
-def test_an_rdma_device_keeps_its_port_for_ucx_only() -> None:
-    words = argv("mpich", hosts=("n1", "n2"), nics=("mlx5_0:1",) * 2)
-    assert words[words.index("UCX_NET_DEVICES") + 1] == "mlx5_0:1"
-
-
-def test_shared_memory_can_be_forbidden() -> None:
-    assert "I_MPI_FABRICS" in argv("intel", ranks=2, shared_memory=False)
-    for fabric, transports in (("", "^sm"), ("tcp", "tcp,self")):
-        words = argv("mpich", ranks=2, shared_memory=False, fabric=fabric)
-        assert words[words.index("UCX_TLS") + 1] == transports
-        assert "MPIR_CVAR_NOLOCAL" in words
-    words = argv("openmpi", ranks=2, shared_memory=False)
-    assert words[words.index("btl") + 1] == "self,tcp"
-
-
-def test_null_and_model_need_no_launcher() -> None:
-    command = build_command(
-        "model", LaunchRequest(engine=EngineChoice(abi="nompi", path=Path(ENGINE)))
-    )
-    assert command.argv == (ENGINE, "run")
-    assert command.launcher == "none"
-
-
-def test_tcp_meets_at_an_address_and_uses_no_mpi_library() -> None:
-    wished = request("mpich", hosts=("n1", "n2"), nics=("hsn0", "hsn0"), meet="10.0.0.1:22222")
-    command = build_command("tcp", wished)
-    end = f"-hosts n1,n2 -ppn 1 -n 2 {RUN} --meet 10.0.0.1:22222"
-    assert list(command.argv)[-10:] == end.split()
-    assert "UCX_NET_DEVICES" not in command.argv
-    assert command.environment == {}
-    with pytest.raises(CouldNotMeasure, match="address of rank 0"):
-        build_command("tcp", request("mpich", hosts=("n1", "n2")))
-
-
-@pytest.mark.parametrize("wishes", [{"ranks": 1}, {"hosts": ("n1",)}, {}])
-def test_one_rank_is_no_measurement(wishes: dict[str, object]) -> None:
-    with pytest.raises(BadInput, match="at least two"):
-        argv("mpich", **wishes)
-
-
-def test_a_nic_for_each_rank_or_none() -> None:
-    with pytest.raises(BadInput, match="1 NICs were given for 2 ranks"):
-        argv("mpich", hosts=("n1", "n2"), nics=("eth0",))
+def test_a_prefix_holds_for_every_transport() -> None:
+    for transport in ("null", "tcp"):
+        command = build_command(transport, request("mpich", prefix=CONTAINER, meet=MEET))
+        assert " ".join([*CONTAINER, "/opt/wp/engine", "run"]) in " ".join(command.argv)
+        assert any("inside the container" in note for note in command.notes)
 
 
 def test_no_mpi_may_meet_the_leavings_of_another() -> None:
     around = {
         "PATH": "/bin",
         "HOME": "/root",
+        "UCX_TLS": "tcp",
+        "SLURM_JOB_ID": "7",
         "I_MPI_ROOT": "/opt/intel",
         "FI_PROVIDER_PATH": "/opt/intel/prov",
         "OMPI_MCA_btl": "self",
         "PMI_RANK": "3",
         "LD_PRELOAD": "x.so",
-        "UCX_TLS": "tcp",
-        "SLURM_JOB_ID": "7",
     }
-    kept = effective(build_command("mpi", request("mpich", ranks=2)), around)
-    assert set(kept) == {"PATH", "HOME", "UCX_TLS", "SLURM_JOB_ID", "LD_LIBRARY_PATH"}
-    assert "OMPI_MCA_btl" in effective(build_command("mpi", request("openmpi", ranks=2)), around)
-    assert "I_MPI_ROOT" in effective(build_command("mpi", request("intel", ranks=2)), around)
-    assert inherited(build_command("mpi", request("mpich", ranks=2)), around) == {"UCX_TLS": "tcp"}
+    mpich, intel, openmpi = (build_command("mpi", request(one)) for one in FAMILIES)
+    kept = {"PATH", "HOME", "UCX_TLS", "SLURM_JOB_ID", "LD_LIBRARY_PATH"}
+    assert set(effective(mpich, around)) == kept
+    assert "OMPI_MCA_btl" in effective(openmpi, around)
+    assert "I_MPI_ROOT" in effective(intel, around)
+    assert inherited(mpich, around) == {"UCX_TLS": "tcp"}

@@ -6,7 +6,7 @@ import pytest
 
 from wireproof.launch.engines import Family, MpiInstall
 from wireproof.launch.mpi.libfabrics import allowed_by, choose_provider, described
-from wireproof.model.diagnosis import Listing, Offer, Registered
+from wireproof.model.diagnosis import Listing, Offer
 
 BOTH = ("libfabric.so.1", "libucp.so.0")
 
@@ -117,7 +117,7 @@ def test_what_is_missing_is_told_from_what_is_not_in_the_library() -> None:
         version="1.17",
         path="/lib/libfabric.so.1",
         offers=[*offers("tcp;ofi_rxm"), Offer(provider="udp", domain="eth0", endpoint="dgram")],
-        registered=[Registered(provider=name) for name in ("psm2", "ofi_rxm", "tcp", "udp")],
+        registered=[Offer(provider=name) for name in ("psm2", "ofi_rxm", "tcp", "udp")],
     )
     said = (
         "libfabric:7:1::psm2:core:psmx2_init():1<warn> no hfi1 units\n"

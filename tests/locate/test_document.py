@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests import records
 from tests.rendered import answered, text_of
 from tests.report.test_worlds import HOSTILE, four_nodes
 
@@ -17,58 +18,38 @@ from wireproof.report.ink import Look
 from wireproof.report.json import json_text, result
 from wireproof.report.judged_run import JudgedRun
 
+CABLE = Cause(
+    code="errors-sent",
+    sentence="link errors rise at n3",
+    confidence=0.8,
+    fix="Replace the cable.",
+    evidence=["n3: net/hsn0/tx_errors +512"],
+)
+SLOW = {"slowdown": 0.69, "low": 0.68, "high": 0.7, "value": 37e6, "nodes": ["n3"]}
+FAST = Contention(subject="n1 -> n4", loaded=60e6, alone=118e6, sentence="n1 -> n4 is fast alone")
+
 
 def blame(**changes: Any) -> Blame:
-    whole: dict[str, Any] = {
-        "kind": "port",
-        "subject": "n3",
-        "direction": "tx",
-        "slowdown": 0.69,
-        "low": 0.68,
-        "high": 0.7,
-        "confidence": 0.9999,
-        "stage": "confirmed",
-        "value": 37e6,
-        "expected": 119e6,
-        "nodes": ["n3"],
-        "causes": [
-            Cause(
-                code="errors-sent",
-                sentence="link errors rise at n3",
-                confidence=0.8,
-                fix="Replace the cable.",
-                evidence=["n3: net/hsn0/tx_errors +512"],
-            )
-        ],
-    }
-    return Blame(**(whole | changes))
+    return records.blame(**(SLOW | {"causes": [CABLE]} | changes))
 
 
 def located(**changes: Any) -> Located:
     whole: dict[str, Any] = {
-        "metric": "goodput",
         "nodes": 8,
         "measured": 7,
         "rounds": 7,
         "samples": 112,
-        "noise": 0.01,
-        "alpha": 0.01,
-        "practical": 0.05,
         "detectable": 0.031,
         "blames": [blame()],
         "cleared": ["n1", "n2"],
-        "contention": [
-            Contention(
-                subject="n1 -> n4", loaded=60e6, alone=118e6, sentence="n1 -> n4 is fast alone"
-            )
-        ],
+        "contention": [FAST],
         "tiers": [
             Tier(name="one switch", samples=56, median=119e6),
             Tier(name="across leaves", samples=56, median=59e6, oversubscription=2.01),
         ],
         "missing": {"n8": "did not answer within 10 s"},
     }
-    return Located(**(whole | changes))
+    return records.located(**(whole | changes))
 
 
 def section(*found: Located, hosts: int = 8) -> JudgedRun:

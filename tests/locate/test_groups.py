@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wireproof.locate.samples import Groups, grouped_best, grouped_median
+from wireproof.locate.samples import Groups
 
 
 @settings(max_examples=60, deadline=None)
@@ -27,7 +27,7 @@ def test_medians_are_those_of_the_plain_way(rows: list[tuple[int, float, bool]])
 def test_one_huge_group_among_many_takes_no_huge_table() -> None:
     group = np.concatenate((np.zeros(20_000, dtype=np.int64), np.arange(5_000)))
     values = np.arange(25_000, dtype=np.float64)
-    medians, members = grouped_median(group, values, 5_000)
+    medians, members = Groups(group, 5_000).median(values)
     assert members[0] == 20_001
     assert medians[0] == 10_000.0
     assert medians[4_999] == 24_999.0
@@ -36,8 +36,8 @@ def test_one_huge_group_among_many_takes_no_huge_table() -> None:
 def test_the_best_needs_several_partners() -> None:
     group = np.asarray([0] * 8 + [1] * 3 + [2])
     values = np.asarray([8, 7, 6, 5, 4, 3, 2, 1, 30, 10, 20, 5], dtype=np.float64)
-    assert grouped_best(group, values, 4)[0].tolist()[:3] == [3.0, 20.0, 5.0]
-    assert np.isnan(grouped_best(group, values, 4)[0][3])
+    assert Groups(group, 4).best(values)[0].tolist()[:3] == [3.0, 20.0, 5.0]
+    assert np.isnan(Groups(group, 4).best(values)[0][3])
 
 
 def test_early_is_the_lower_quartile() -> None:

@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests import records
 
 from wireproof.locate.routes import blame_paths
 from wireproof.locate.routes.cover import log_tail
@@ -218,16 +219,13 @@ def test_uplinks_are_listed_cable_by_cable() -> None:
 
 
 def node_blame(name: str, slowdown: float = 0.3) -> Blame:
-    return Blame(
+    return records.blame(
         kind="node",
         subject=name,
+        direction="",
         slowdown=slowdown,
         low=0.28,
         high=0.32,
-        confidence=0.99,
-        stage="confirmed",
-        value=7.0,
-        expected=10.0,
         nodes=[name],
     )
 

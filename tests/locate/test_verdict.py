@@ -3,13 +3,13 @@ silence proves.
 """
 
 import math
-from typing import Any
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import settings as hyp_settings
 from hypothesis import strategies as st
+from tests.records import blame, located
 from tests.synthetic import lab, run_of
 
 from wireproof.locate.verdict import with_located
@@ -22,7 +22,6 @@ from wireproof.model.located import (
     Cause,
     Contention,
     Fabric,
-    Located,
     Tier,
 )
 from wireproof.verdict.catalogue import CATALOGUE
@@ -35,37 +34,6 @@ SENDER = judge(run_of(lab(nodes=4, sizes=SIZES, speed=lambda a, b: 0.6 if a == 2
 ONE_WAY = judge(
     run_of(lab(nodes=4, sizes=SIZES, speed=lambda a, b: 0.6 if (a, b) == (0, 1) else 1.0))
 )
-
-
-def located(**changes: Any) -> Located:
-    whole: dict[str, Any] = {
-        "metric": "goodput",
-        "nodes": 4,
-        "measured": 4,
-        "rounds": 12,
-        "samples": 48,
-        "noise": 0.01,
-        "alpha": 0.01,
-        "practical": 0.05,
-        "detectable": 0.03,
-    }
-    return Located(**(whole | changes))
-
-
-def blame(**changes: Any) -> Blame:
-    whole: dict[str, Any] = {
-        "kind": "port",
-        "subject": "n3",
-        "direction": "tx",
-        "slowdown": 0.4,
-        "low": 0.39,
-        "high": 0.41,
-        "confidence": 0.9999,
-        "stage": "confirmed",
-        "value": 71.4e6,
-        "expected": 119e6,
-    }
-    return Blame(**(whole | changes))
 
 
 def codes(judgement: Judgement, *severities: str) -> list[tuple[str, str]]:
@@ -135,43 +103,37 @@ def test_one_bad_port_is_one_finding() -> None:
     assert [p.verdict for p in found.pairs] == [p.verdict for p in SENDER.pairs]
 
 
-def test_a_culprit_elsewhere_or_in_the_other_direction_explains_nothing() -> None:
-    for other in (
-        blame(subject="n1"),
-        blame(direction="rx"),
-        blame(metric="hrt"),
-        blame(kind="switch", subject="n3"),
-    ):
-        found = with_located(SENDER, [located(blames=[other])])
-        assert ("node-direction-slow", "n3 tx") in codes(found, "fail"), other
+HALVED = judge(run_of(lab(nodes=2, sizes=SIZES, speed=lambda a, b: 0.3)))
+SLIGHT = {"subject": "n1", "slowdown": 0.1, "low": 0.09, "high": 0.11, "value": 107e6}
+NODE = {"kind": "node", "direction": "", "subject": "n1", "value": 35.7e6}
+LINK = {"kind": "link", "direction": "", "subject": "leaf1 - spine1"}
+SENDS = ("node-direction-slow", "n3 tx")
+BELOW = ("below-expectation", "n1 -> n2")
+WAY = ("direction-slow", "n1 -> n2")
 
 
-def test_a_pair_much_worse_than_its_culprit_is_told_as_well() -> None:
-    slight = blame(slowdown=0.1, low=0.09, high=0.11, value=107e6)
-    world = judge(run_of(lab(nodes=2, sizes=SIZES, speed=lambda a, b: 0.3)))
-    assert ("below-expectation", "n1 -> n2") in codes(world, "fail")
-    found = with_located(world, [located(blames=[set_(slight, subject="n1")])])
-    assert ("below-expectation", "n1 -> n2") in codes(found, "fail")
-    fitting = with_located(
-        world, [located(blames=[blame(kind="node", direction="", subject="n1", value=35.7e6)])]
-    )
-    assert ("below-expectation", "n1 -> n2") not in codes(fitting, "fail")
-
-
-def test_a_pair_and_a_switch_explain_their_own_routes_only() -> None:
-    pair = blame(kind="pair", direction="", subject="n1 -> n2")
-    assert codes(with_located(ONE_WAY, [located(blames=[pair])]), "fail") == [
-        ("pair-slow", "n1 -> n2")
-    ]
-    back = blame(kind="pair", direction="", subject="n2 -> n1")
-    assert ("direction-slow", "n1 -> n2") in codes(
-        with_located(ONE_WAY, [located(blames=[back])]), "fail"
-    )
-    link = blame(kind="link", direction="", subject="leaf1 - spine1", nodes=["n1", "n2"])
-    both_below = with_located(ONE_WAY, [located(blames=[link])])
-    assert ("direction-slow", "n1 -> n2") in codes(both_below, "fail")
-    across = with_located(ONE_WAY, [located(blames=[set_(link, nodes=["n1", "n3"])])])
-    assert ("direction-slow", "n1 -> n2") not in codes(across, "fail")
+@pytest.mark.parametrize(
+    ("world", "culprit", "finding", "stays"),
+    [
+        (SENDER, blame(subject="n1"), SENDS, True),
+        (SENDER, blame(direction="rx"), SENDS, True),
+        (SENDER, blame(metric="hrt"), SENDS, True),
+        (SENDER, blame(kind="switch", subject="n3"), SENDS, True),
+        (HALVED, blame(**SLIGHT), BELOW, True),  # much worse than its culprit
+        (HALVED, blame(**NODE), BELOW, False),
+        (ONE_WAY, blame(kind="pair", direction="", subject="n1 -> n2"), WAY, False),
+        (ONE_WAY, blame(kind="pair", direction="", subject="n2 -> n1"), WAY, True),
+        (ONE_WAY, blame(**LINK, nodes=["n1", "n2"]), WAY, True),  # both ends below it
+        (ONE_WAY, blame(**LINK, nodes=["n1", "n3"]), WAY, False),
+    ],
+)
+def test_a_culprit_explains_what_it_slows_down_and_nothing_else(
+    world: Judgement, culprit: Blame, finding: tuple[str, str], stays: bool
+) -> None:
+    assert finding in codes(world, "fail")
+    found = codes(with_located(world, [located(blames=[culprit])]), "fail")
+    assert (finding in found) == stays
+    assert any(code.endswith("-slow") and code != "direction-slow" for code, _ in found)
 
 
 def test_a_suspect_that_was_not_confirmed_does_not_fail_by_itself() -> None:

@@ -22,7 +22,6 @@ from wireproof.launch.registry import Allocation, LaunchRequest, Starter
 from wireproof.launch.schedulers.slurm import slurm
 from wireproof.launch.schedulers.slurm_commands import (
     find_slurm,
-    request_with,
     slurm_options,
     slurm_requests,
 )
@@ -62,8 +61,8 @@ def run(
 ) -> Outcome:
     """The usual plan (or ``plan``) by the first way of ``starter``."""
     ways = slurm_options(request, find_slurm(site.through), job_hosts=job.hosts, wanted=starter)
-    assert ways[0].starter == starter, ways
-    command = slurm(request_with(request, ways[0]))
+    assert ways[0][0].starter == starter, ways
+    command = slurm(ways[0][0])
     plan = more.pop("plan", None) or plan_for(request.hosts, command.expect)
     assert isinstance(plan, Plan)
     return measured(site, command, plan, out, **more)  # type: ignore[arg-type]
@@ -131,7 +130,7 @@ def test_the_engine_without_mpi_by_srun(here: Cluster, job: Allocation, tmp_path
     request = LaunchRequest(
         engine=engine_for("tcp", None), hosts=("n1", "n2"), meet=meet, job=job.job
     )
-    (way,) = slurm_options(request, find_slurm(here.through), job_hosts=job.hosts)
+    ((way, _),) = slurm_options(request, find_slurm(here.through), job_hosts=job.hosts)
     plan = plan_for(("n1", "n2"))
     ranks = tuple(
         msgspec.structs.replace(rank, address=here.lab.node_address(rank.host, "hsn"))
@@ -139,7 +138,7 @@ def test_the_engine_without_mpi_by_srun(here: Cluster, job: Allocation, tmp_path
     )
     plan = msgspec.structs.replace(plan, transport=Transport(kind="tcp"), ranks=ranks)
     before = here.sent("n1", "hsn0")
-    outcome = measured(here, slurm(request_with(request, way)), plan, tmp_path / "run")
+    outcome = measured(here, slurm(way), plan, tmp_path / "run")
     assert outcome.complete, outcome.ending
     assert here.sent("n1", "hsn0") - before > payload_of(outcome) > MIB
 
@@ -176,7 +175,7 @@ def test_two_ranks_that_share_a_node_are_seen(
     """
     request = request_for("intel", job, ("n1", "n2"))
     ways = slurm_options(request, find_slurm(here.through), job_hosts=job.hosts, wanted="mpi")
-    command = slurm(request_with(request, ways[0]))
+    command = slurm(ways[0][0])
     words = list(command.argv)
     index = words.index("-hosts")
     assert words[index : index + 4] == ["-hosts", "n1,n2", "-ppn", "1"]
@@ -207,8 +206,8 @@ def test_a_batch_job_measures_by_itself(
     request = dataclasses.replace(
         request, program=(str(request.engine.path), "run", "--plan", str(plan))
     )
-    way = slurm_options(request, find_slurm(here.through), wanted=starter)[0]
-    command = slurm(request_with(request, way))
+    way, _ = slurm_options(request, find_slurm(here.through), wanted=starter)[0]
+    command = slurm(way)
     plan.write_text(write_plan(plan_for(hosts, command.expect)), encoding="utf-8")
     words = [
         "env",

@@ -122,16 +122,8 @@ def _download(folder: Path) -> None:
     package = _newest()
     if not package:
         raise RuntimeError("the package lists name no linux-image-amd64: run apt-get update")
-    _run(
-        "apt-get",
-        "-q",
-        "-o",
-        "APT::Sandbox::User=root",
-        "download",
-        package,
-        cwd=folder,
-        seconds=300,
-    )
+    words = ["apt-get", "-q", "-o", "APT::Sandbox::User=root", "download"]
+    _run(*words, package, cwd=folder, seconds=300)
     (deb,) = folder.glob("linux-image-*.deb")
     _run("dpkg-deb", "-x", deb, folder / "tree", seconds=300)
 
@@ -156,13 +148,9 @@ def fetch() -> tuple[Path, Path, str]:
     with (CACHE / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         made = CACHE / "release"
-        if not made.exists() or made.read_text(encoding="utf-8").partition("\n")[
-            2
-        ] != INIT.read_text(encoding="utf-8"):
+        init = INIT.read_text(encoding="utf-8")
+        if not made.exists() or made.read_text(encoding="utf-8").partition("\n")[2] != init:
             with tempfile.TemporaryDirectory(dir=CACHE) as folder:
                 _make(Path(folder))
-        return (
-            CACHE / "vmlinuz",
-            CACHE / "initramfs.cpio",
-            made.read_text(encoding="utf-8").splitlines()[0],
-        )
+        release = made.read_text(encoding="utf-8").splitlines()[0]
+        return CACHE / "vmlinuz", CACHE / "initramfs.cpio", release

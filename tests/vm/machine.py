@@ -67,51 +67,22 @@ def qemu_argv(
         f"vm.name={name} vm.life={LIFE_S} vm.fabric={fabric_address(name)}/24 "
         f"vm.control={_control(name, 15)}/24"
     )
-    guard = ["setpriv", "--pdeathsig", "KILL"]
     share = "security_model=none,readonly=on,multidevs=remap"
+    line = f"console=ttyS0 panic=-1 mitigations=off no_timer_check net.ifnames=0 {words}"
+    forward = f"hostfwd=tcp:127.0.0.1:{port}-:22"
+    control = f"user,id=control,ipv6=off,net={_control(name, 0)}/24,{forward}"
+    mac = f"0{number},romfile="
     return [
-        "setpriv",
-        "--pdeathsig",
-        "TERM",
-        "timeout",
-        "-k",
-        "5",
-        str(LIFE_S),
-        *guard,
-        "qemu-system-x86_64",
-        "-accel",
-        "tcg,tb-size=128",
-        "-cpu",
-        "max",
-        "-m",
-        "1024",
-        "-smp",
-        "1",
-        "-display",
-        "none",
-        "-nodefaults",
-        "-no-user-config",
-        "-no-reboot",
-        "-serial",
-        f"file:{folder / name}.log",
-        "-kernel",
-        str(kernel),
-        "-initrd",
-        str(initramfs),
-        "-append",
-        f"console=ttyS0 panic=-1 mitigations=off no_timer_check net.ifnames=0 {words}",
-        "-netdev",
-        f"socket,id=fabric,fd={fabric}",
-        "-device",
-        f"virtio-net-pci,netdev=fabric,mac=52:54:00:30:01:0{number},romfile=,host_mtu=9000",
-        "-netdev",
-        f"user,id=control,ipv6=off,net={_control(name, 0)}/24,hostfwd=tcp:127.0.0.1:{port}-:22",
-        "-device",
-        f"virtio-net-pci,netdev=control,mac=52:54:00:10:01:0{number},romfile=",
-        "-virtfs",
-        f"local,path=/,mount_tag=files,{share}",
-        "-virtfs",
-        f"local,path={folder / 'session'},mount_tag=session,{share}",
+        *f"setpriv --pdeathsig TERM timeout -k 5 {LIFE_S} setpriv --pdeathsig KILL".split(),
+        *("qemu-system-x86_64", "-accel", "tcg,tb-size=128", "-cpu", "max", "-m", "1024"),
+        *("-smp", "1", "-display", "none", "-nodefaults", "-no-user-config", "-no-reboot"),
+        *("-serial", f"file:{folder / name}.log", "-kernel", str(kernel)),
+        *("-initrd", str(initramfs), "-append", line),
+        *("-netdev", f"socket,id=fabric,fd={fabric}"),
+        *("-device", f"virtio-net-pci,netdev=fabric,mac=52:54:00:30:01:{mac},host_mtu=9000"),
+        *("-netdev", control, "-device", f"virtio-net-pci,netdev=control,mac=52:54:00:10:01:{mac}"),
+        *("-virtfs", f"local,path=/,mount_tag=files,{share}"),
+        *("-virtfs", f"local,path={folder / 'session'},mount_tag=session,{share}"),
     ]
 
 

@@ -52,20 +52,8 @@ def prove(
 ) -> Any:
     """What ``prove --json`` says around ``command`` in one machine and ``server`` in one."""
     for _ in range(TRIES):
-        done = wireproof(
-            "prove",
-            "--json",
-            "--hosts",
-            "v1,v2",
-            "--launcher",
-            machines.agent,
-            *options,
-            "--server",
-            *server,
-            "--",
-            machines.agent,
-            *command,
-        )
+        words = ["prove", "--json", "--hosts", "v1,v2", "--launcher", machines.agent, *options]
+        done = wireproof(*words, "--server", *server, "--", machines.agent, *command)
         assert done.stdout, done.stderr
         found = json.loads(done.stdout)
         assert found["exit_status"] == 0, done.stderr
@@ -170,15 +158,8 @@ def test_tcp_on_the_same_port_is_on_wire(machines: Machines, options: tuple[str,
 def test_tcp_on_the_port_of_claimed_roce_is_on_wire_and_a_finding_of_its_own(
     machines: Machines,
 ) -> None:
-    found = prove(
-        machines,
-        ("v2", "iperf3 -s"),
-        ("v1", "iperf3 -c v2 -n 8M"),
-        "--link",
-        "roce1",
-        "--nic",
-        "rxe0",
-    )
+    options = ("--link", "roce1", "--nic", "rxe0")
+    found = prove(machines, ("v2", "iperf3 -s"), ("v1", "iperf3 -c v2 -n 8M"), *options)
     assert (found["proof"], found["verdict"]) == ("on-wire", "fail"), found["reasons"]
     assert "tcp-instead-of-rdma" in codes(found)
 
@@ -194,13 +175,8 @@ def test_both_ends_in_one_machine_are_off_wire(
 
 
 def test_rdma_on_another_port_than_the_claimed_one_is_a_wrong_path(machines: Machines) -> None:
-    found = prove(
-        machines,
-        ("v2", perftest("ib_write_bw")),
-        ("v1", perftest("ib_write_bw", "v2")),
-        "--nic",
-        "eth1",
-    )
+    ends = ("v2", perftest("ib_write_bw")), ("v1", perftest("ib_write_bw", "v2"))
+    found = prove(machines, *ends, "--nic", "eth1")
     assert found["proof"] == "wrong-path", found["reasons"]
     assert any("eth0" in reason["message"] for reason in found["reasons"])
 
@@ -214,25 +190,9 @@ def test_an_mpi_over_verbs_and_over_sockets_is_on_the_wire(
     sockets.
     """
     before = counters(machines, "v1")
-    done = wireproof(
-        "measure",
-        "stream",
-        "--hosts",
-        "v1,v2",
-        "--launcher",
-        machines.agent,
-        "--nic",
-        nic,
-        "--mpi",
-        "mpich",
-        "--sizes",
-        "64KiB",
-        "--budget",
-        "2s",
-        "--json",
-        "--out",
-        tmp_path / "run",
-    )
+    words = ["measure", "stream", "--hosts", "v1,v2", "--launcher", machines.agent, "--nic", nic]
+    words += ["--mpi", "mpich", "--sizes", "64KiB", "--budget", "2s", "--json", "--out"]
+    done = wireproof(*words, tmp_path / "run")
     assert done.stdout, done.stderr
     found = json.loads(done.stdout)
     assert found["proof"] == "on-wire", done.stderr

@@ -198,16 +198,6 @@ class Groups:
         return best, members.astype(np.int32)
 
 
-def grouped_median(group: NDArray[np.integer], values: Floats, count: int) -> tuple[Floats, Ints]:
-    """Call ``Groups.median`` for a grouping that is used once."""
-    return Groups(group, count).median(values)
-
-
-def grouped_best(group: NDArray[np.integer], values: Floats, count: int) -> tuple[Floats, Ints]:
-    """Call ``Groups.best`` for a grouping that is used once."""
-    return Groups(group, count).best(values)
-
-
 # --- The samples of a run: a sample per pair of hosts and point, with numbered rounds.
 
 

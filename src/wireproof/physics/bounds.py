@@ -17,6 +17,7 @@ from wireproof.model import quantity
 from wireproof.model.claim import Criteria, LinkClaim
 from wireproof.physics.framing import Framing, framings
 from wireproof.physics.limits import (
+    BEST_SLOTS,
     bandwidth_threshold_bytes,
     floor_constant,
     limits,
@@ -24,7 +25,6 @@ from wireproof.physics.limits import (
     pcie_choices,
     shaper_credit_bytes,
     typical_constant,
-    usual_slot,
 )
 from wireproof.physics.table import Table, default_table
 
@@ -267,7 +267,7 @@ def _slots(link: LinkClaim, table: Table) -> list[tuple[float, str, str]]:
     if link.pcie:
         return pcie_choices(link.pcie, table)
     wide = (float("inf"), "", "")
-    usual = usual_slot(link.kind)
+    usual = BEST_SLOTS.get(link.kind, "")
     if not usual:
         return [wide]
     narrow = pcie_choices(usual, table)

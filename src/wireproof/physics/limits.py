@@ -105,7 +105,8 @@ class Slot(NamedTuple):
 
 # No adapter of these links has a wider slot: ConnectX to ConnectX-2 and the QDR adapters of QLogic
 # are PCIe 2.0 x8 (data sheets); the first adapter for DDR, InfiniHost III, is PCIe 1.1 x8.
-_BEST_SLOTS = {"qdr": "gen2x8", "ddr": "gen1x8"}
+BEST_SLOTS = {"qdr": "gen2x8", "ddr": "gen1x8"}
+"""The slot of every adapter of a link that is narrower than the link."""
 # Adapters of these links are common in hosts one PCIe generation older: ConnectX-6 in PCIe 3.0,
 # ConnectX-7 in PCIe 4.0 and ConnectX-8 in PCIe 5.0 hosts.
 _OLDER_SLOTS = {
@@ -120,23 +121,16 @@ _OLDER_SLOTS = {
 }
 
 
-def _slot(claim: str) -> Slot:
-    generation, lanes, _ = parse_slot(claim)
-    rates = tuple(rate for rate, _, _ in pcie_choices(claim))
-    return Slot(f"PCIe gen{generation} x{lanes}", claim, rates)
-
-
-def usual_slot(kind: str) -> str:
-    """Return the slot of every adapter of a link if it is narrower than the link, else ""."""
-    return _BEST_SLOTS.get(kind, "")
-
-
 def narrower_slot(link: LinkClaim) -> Slot | None:
     """Return a common slot of the link's adapters that is narrower than the link; None if the claim
     names a slot.
     """
     claim = _OLDER_SLOTS.get(link.kind, "")
-    return _slot(claim) if claim and not link.pcie and link.rails == 1 else None
+    if not claim or link.pcie or link.rails != 1:
+        return None
+    generation, lanes, _ = parse_slot(claim)
+    rates = tuple(rate for rate, _, _ in pcie_choices(claim))
+    return Slot(f"PCIe gen{generation} x{lanes}", claim, rates)
 
 
 # --- The limits of a link.

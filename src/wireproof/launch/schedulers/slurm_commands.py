@@ -8,8 +8,9 @@ import math
 import re
 import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from wireproof.files.held import real_path
 from wireproof.files.programs import find_program, printed
@@ -173,62 +174,48 @@ class SlurmFound:
     pmi2_library: str = ""
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class SlurmOption:
-    """A way to start the ranks: srun (``starter`` ``scheduler``) with ``plugin``, or the MPI's
-    launcher; ``why``: the reason. ``in_job_order`` as in ``LaunchRequest``: Slurm then informs the
-    MPI which ranks share a node; with an arbitrary distribution it does not (Intel MPI: no shared
-    memory between two ranks of a node).
-    """
-
-    starter: Starter
-    plugin: str = ""
-    variables: tuple[tuple[str, str], ...] = ()
-    why: str = ""
-    in_job_order: bool = False
-
-    @property
-    def name(self) -> str:
-        return (
-            f"srun --mpi={self.plugin}"
-            if self.starter == "scheduler"
-            else "the MPI's own launcher under Slurm"
-        )
-
-
 def _pmix(found: SlurmFound) -> str:
     """Return the PMIx plugin: ``pmix``, or the only version that exists (``pmix_v4``)."""
     offered = [name for name in found.plugins if name == "pmix" or name.startswith("pmix_v")]
     return "pmix" if "pmix" in offered else max(offered, default="")
 
 
-def _by_srun(mpi: Mpi | None, found: SlurmFound) -> SlurmOption | str:
-    """Return srun for an MPI (None: the engine without MPI), or the reason why it cannot be
-    used.
+def _with(request: LaunchRequest, variables: Mapping[str, str], **fields: Any) -> LaunchRequest:
+    """Return ``request`` with ``variables``, as Slurm starts it."""
+    extra = {**dict(request.extra), **variables}
+    return dataclasses.replace(
+        request, scheduler="slurm", extra=tuple(sorted(extra.items())), **fields
+    )
+
+
+def _by_srun(
+    request: LaunchRequest, mpi: Mpi | None, found: SlurmFound
+) -> tuple[LaunchRequest | None, str]:
+    """Return srun for an MPI (None: the engine without MPI) and the reason, or None and the reason
+    why it cannot be used.
     """
-    offered = ", ".join(found.plugins) or "no plugin list"
+    offered, nics = ", ".join(found.plugins) or "no plugin list", request.claimed_nics
+    if (mpi is None or mpi.pmi != "pmix") and len(nics) > 1:
+        named = ", ".join(nics[:4])
+        return None, f"the hosts' NICs have different names ({named}), but srun sets only one"
+    by_srun = _with(request, {}, starter="scheduler", plugin="none")
     if mpi is None:
-        return SlurmOption(
-            starter="scheduler", plugin="none", why="the engine without MPI needs only its rank"
-        )
+        return by_srun, "the engine without MPI needs only its rank"
     pmix = mpi.pmi == "pmix"
     speaks = f"{mpi.title} speaks {'PMIx' if pmix else 'PMI-2'}"
     plugin = _pmix(found) if pmix else "pmi2"
     if not plugin or (not pmix and plugin not in found.plugins):
-        return f"{speaks}, and srun offers {offered}"
+        return None, f"{speaks}, and srun offers {offered}"
+    by_srun = dataclasses.replace(by_srun, plugin=plugin)
     if not mpi.pmi_variable:
-        return SlurmOption(starter="scheduler", plugin=plugin, why=f"{speaks}, and srun offers it")
+        return by_srun, f"{speaks}, and srun offers it"
     if not found.pmi2_library:
-        return (
-            f"{mpi.title} needs Slurm's libpmi2.so ({mpi.pmi_variable}) under srun, but it was"
-            " not found"
+        return None, (
+            f"{mpi.title} needs Slurm's libpmi2.so ({mpi.pmi_variable}) under srun, but it was not"
+            " found"
         )
-    return SlurmOption(
-        starter="scheduler",
-        plugin=plugin,
-        variables=((mpi.pmi_variable, found.pmi2_library),),
-        why=f"{speaks} through {found.pmi2_library}, and srun offers it",
-    )
+    why = f"{speaks} through {found.pmi2_library}, and srun offers it"
+    return _with(by_srun, {mpi.pmi_variable: found.pmi2_library}), why
 
 
 def slurm_options(
@@ -237,9 +224,9 @@ def slurm_options(
     *,
     job_hosts: Sequence[str] = (),
     wanted: Starter | None = None,
-) -> tuple[SlurmOption, ...]:
-    """Return the ways to start ``request`` under Slurm, best first; each option is the fallback for
-    the option before it.
+) -> list[tuple[LaunchRequest, str]]:
+    """Return (request for ``build_command``, reason in a sentence) for each way to start
+    ``request`` under Slurm, best first; each is the fallback for the way before it.
 
     srun comes first, because Slurm accounts for, limits and ends its steps. ``wanted`` puts a kind
     first. ``job_hosts``: all nodes of the job in Slurm's order. An MPI's launcher uses its hosts in
@@ -248,26 +235,27 @@ def slurm_options(
     """
     mpi = MPIS[request.install.family] if request.install and not request.meet else None
     ordered = _in_order(request.hosts, job_hosts)
-    chosen = _by_srun(mpi, found)
-    nics = request.claimed_nics
-    if (mpi is None or mpi.pmi != "pmix") and len(nics) > 1:
-        chosen = (
-            f"the hosts' NICs have different names ({', '.join(nics[:4])}), but srun sets only one"
-        )
-    why = chosen if isinstance(chosen, str) else f"in case {chosen.name} does not start"
-    options = []
-    if isinstance(chosen, SlurmOption):
+    by_srun, why = _by_srun(request, mpi, found)
+    options: list[tuple[LaunchRequest, str]] = []
+    if by_srun is not None:
+        # Only in the job's order does Slurm tell an MPI which ranks share a node (without it, Intel
+        # MPI uses no shared memory between two ranks of a node).
         even = bool(job_hosts) and ordered and len(set(Counter(request.hosts).values())) <= 1
-        options.append(dataclasses.replace(chosen, in_job_order=even))
+        name = f"srun --mpi={by_srun.plugin}"
+        by_srun = dataclasses.replace(by_srun, in_job_order=even)
+        options.append((by_srun, f"started by {name}: {why}"))
+        why = f"in case {name} does not start"
     if mpi is not None and ordered:
-        own = SlurmOption(starter="mpi", variables=_job_variables(request, job_hosts), why=why)
-        options = [own, *options] if wanted == "mpi" else [*options, own]
+        variables = _job_variables(request, job_hosts)
+        own = _with(request, variables, starter="mpi", plugin="", in_job_order=False)
+        option = (own, f"started by the MPI's own launcher under Slurm: {why}")
+        options = [option, *options] if wanted == "mpi" else [*options, option]
     if not options:
         raise BadInput(
             f"the ranks cannot be started here: {why}; other launchers use Slurm's order of the"
             " hosts."
         )
-    return tuple(options)
+    return options
 
 
 def _in_order(hosts: Sequence[str], job_hosts: Sequence[str]) -> bool:
@@ -279,33 +267,19 @@ def _in_order(hosts: Sequence[str], job_hosts: Sequence[str]) -> bool:
     return not job_hosts or (min(places, default=0) >= 0 and places == sorted(places))
 
 
-def _job_variables(request: LaunchRequest, job_hosts: Sequence[str]) -> tuple[tuple[str, str], ...]:
+def _job_variables(request: LaunchRequest, job_hosts: Sequence[str]) -> dict[str, str]:
     """Return the variables that Slurm sets in a job, for a launcher that is started outside it
     or that must start more ranks.
     """
     if not request.job or not job_hosts:
-        return ()
+        return {}
     count, each = str(len(job_hosts)), max(Counter(request.hosts).values(), default=1)
-    return tuple(
-        {
-            **dict.fromkeys(("SLURM_JOB_ID", "SLURM_JOBID"), request.job),
-            **dict.fromkeys(("SLURM_JOB_NODELIST", "SLURM_NODELIST"), fold_hosts(job_hosts)),
-            **dict.fromkeys(("SLURM_JOB_NUM_NODES", "SLURM_NNODES"), count),
-            "SLURM_TASKS_PER_NODE": f"{each}(x{count})",
-        }.items()
-    )
-
-
-def request_with(request: LaunchRequest, option: SlurmOption) -> LaunchRequest:
-    """Return ``request`` in the form in which ``option`` starts it, for ``build_command``."""
-    return dataclasses.replace(
-        request,
-        scheduler="slurm",
-        starter=option.starter,
-        plugin=option.plugin,
-        in_job_order=option.in_job_order,
-        extra=tuple(sorted({**dict(request.extra), **dict(option.variables)}.items())),
-    )
+    return {
+        **dict.fromkeys(("SLURM_JOB_ID", "SLURM_JOBID"), request.job),
+        **dict.fromkeys(("SLURM_JOB_NODELIST", "SLURM_NODELIST"), fold_hosts(job_hosts)),
+        **dict.fromkeys(("SLURM_JOB_NUM_NODES", "SLURM_NNODES"), count),
+        "SLURM_TASKS_PER_NODE": f"{each}(x{count})",
+    }
 
 
 def parse_plugins(text: str) -> tuple[str, ...]:
@@ -370,5 +344,4 @@ def slurm_requests(
     is queried. Raise ``BadInput`` if no launcher can start the request.
     """
     hosts = tuple(job_hosts) or _job_hosts(request.job, through)
-    found = slurm_options(request, find_slurm(through), job_hosts=hosts, wanted=request.starter)
-    return [(request_with(request, one), f"started by {one.name}: {one.why}") for one in found]
+    return slurm_options(request, find_slurm(through), job_hosts=hosts, wanted=request.starter)

@@ -16,10 +16,10 @@ from wireproof.locate.blame import OTHER
 from wireproof.locate.samples import (
     Flags,
     Floats,
+    Groups,
     Ints,
     Longs,
     Samples,
-    grouped_median,
     log_slowness,
 )
 from wireproof.locate.screen.screened import Screened
@@ -123,7 +123,7 @@ class Alone:
         )
         if not routes.size:
             return math.inf
-        medians, _ = grouped_median(place, self.logs[group], routes.size)
+        medians, _ = Groups(place, routes.size).median(self.logs[group])
         fast = medians[(members >= _CONTROLS) & (medians + _FAR * self.sigma < least)]
         return float(np.median(fast)) if fast.size else math.inf
 

@@ -16,7 +16,7 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-from wireproof.locate.samples import Flags, Floats, Groups, Ints, Longs, Samples, grouped_median
+from wireproof.locate.samples import Flags, Floats, Groups, Ints, Longs, Samples
 from wireproof.locate.significance import MEDIAN_FACTOR, median_error, robust_scale
 
 _TURNS = 4
@@ -123,7 +123,7 @@ def levels_of(
     both = None if use is None else np.concatenate((use, use))
     medians, members = ports.by_cell.median(np.concatenate((slowness, slowness)), both, early=early)
     filled = members > 0
-    level, _ = grouped_median(ports.cell_stratum[filled], medians[filled], ports.strata)
+    level, _ = Groups(ports.cell_stratum[filled], ports.strata).median(medians[filled])
     return level
 
 

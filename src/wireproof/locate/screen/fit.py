@@ -11,11 +11,10 @@ import numpy as np
 from wireproof.locate.samples import (
     Flags,
     Floats,
+    Groups,
     Indices,
     Ints,
     Samples,
-    grouped_best,
-    grouped_median,
     log_slowness,
 )
 from wireproof.locate.screen.effects import (
@@ -52,9 +51,9 @@ def _by_leaf(paths: Paths, logs: Floats, ends: Ints, chosen: Flags) -> tuple[Flo
     ``chosen`` samples. ``logs``: log slowness of each sample.
     """
     leaf = paths.places.leaf
-    by_node, members = grouped_median(ends[chosen], logs[chosen], leaf.size)
+    by_node, members = Groups(ends[chosen], leaf.size).median(logs[chosen])
     placed = (members > 0) & (leaf >= 0)
-    median, nodes = grouped_median(leaf[placed], by_node[placed], len(paths.places.leaves))
+    median, nodes = Groups(leaf[placed], len(paths.places.leaves)).median(by_node[placed])
     return median, nodes.astype(np.intp)
 
 
@@ -63,7 +62,7 @@ def _share_beyond(paths: Paths, logs: Floats, ends: Ints, leaf: int, least: floa
     others.
     """
     chosen = paths.across & (paths.places.leaf[ends] == leaf)
-    best, members = grouped_best(ends[chosen], logs[chosen], paths.places.leaf.size)
+    best, members = Groups(ends[chosen], paths.places.leaf.size).best(logs[chosen])
     return float(np.mean(best[members > 0] > least)) if np.any(members > 0) else 0.0
 
 
@@ -111,7 +110,7 @@ def _levels(logs: Floats, ports: Ports, bad: Flags, base: float) -> Floats:
     switch.
     """
     clean = ~bad[ports.own] & ~bad[ports.far]
-    median, members = grouped_median(ports.stratum[clean], logs[clean], ports.strata)
+    median, members = Groups(ports.stratum[clean], ports.strata).median(logs[clean])
     return np.where(members > 0, median, base)
 
 
@@ -144,9 +143,8 @@ def leaf_excess(paths: Paths, residual: Floats, threshold: float) -> Floats | No
 
 def _fast_inside(paths: Paths, logs: Floats, ends: Ints, threshold: float) -> Flags:
     """Flag samples whose port at this end is not known to be slow within its leaf."""
-    median, members = grouped_median(
-        ends[paths.within], logs[paths.within], len(paths.samples.nodes)
-    )
+    inside = paths.within
+    median, members = Groups(ends[inside], len(paths.samples.nodes)).median(logs[inside])
     slow = (members > 0) & (np.nan_to_num(median) > threshold)
     return np.asarray(~slow[ends], dtype=np.bool_)
 

@@ -13,10 +13,10 @@ import numpy as np
 from wireproof.locate.samples import (
     Flags,
     Floats,
+    Groups,
     Indices,
     Longs,
     Samples,
-    grouped_median,
     log_slowness,
 )
 from wireproof.locate.screen.screened import EVERY_DIRECTION, Suspect
@@ -46,7 +46,7 @@ def _routes(
         samples.origin.astype(np.int64) * len(samples.nodes) + samples.target,
         return_inverse=True,
     )
-    slow, members = grouped_median(place, leftover, number.size)
+    slow, members = Groups(place, number.size).median(leftover)
     noise = np.zeros(number.size)
     np.maximum.at(noise, place, sigma)
     return number, place, slow, np.sqrt((MEDIAN_FACTOR * noise) ** 2 / members + floor**2)

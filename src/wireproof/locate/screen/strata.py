@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from wireproof.locate.samples import Flags, Floats, Indices, Ints, Samples, grouped_best
+from wireproof.locate.samples import Flags, Floats, Groups, Indices, Ints, Samples
 from wireproof.locate.screen.effects import Ports, fine_strata, levels_of
 from wireproof.locate.significance import robust_scale
 from wireproof.model.located import Fabric
@@ -193,7 +193,7 @@ def _best_of_nodes(samples: Samples, logs: Floats, ports: Ports) -> tuple[Floats
     ]
     use = fine_strata(level, np.asarray(scale), ports.family)[ports.stratum]
     ends = np.concatenate((samples.origin[use], samples.target[use]))
-    return grouped_best(ends, np.concatenate((residual[use], residual[use])), len(samples.nodes))
+    return Groups(ends, len(samples.nodes)).best(np.concatenate((residual[use], residual[use])))
 
 
 def _is_kind(group: Indices, best: Floats, measured: int) -> bool:

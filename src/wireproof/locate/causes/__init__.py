@@ -14,7 +14,7 @@ import msgspec
 
 from wireproof.ledger.changes import WitnessChanges, counter_delta
 from wireproof.ledger.crossed import crossed_at, others_than
-from wireproof.ledger.ledger import HostPorts
+from wireproof.ledger.ledger import HostPorts, Ledger
 from wireproof.ledger.measured import busy_blocks
 from wireproof.ledger.relations import are_rails, claimed_nic, with_rails
 from wireproof.locate.causes.properties import (
@@ -34,7 +34,7 @@ from wireproof.model.located import Blame, Cause, Located
 from wireproof.model.record import FactFrame, Host, Nic, PairResult, PointRecord, WitnessReading
 from wireproof.model.run import Run
 from wireproof.model.setting import Setting
-from wireproof.model.traffic import DIRECTIONS
+from wireproof.model.traffic import DIRECTIONS, Direction
 
 # --- A run's observations of each node: Facts, results, counters, sentinels and clocks.
 
@@ -143,6 +143,19 @@ def _growth(readings: Sequence[WitnessReading]) -> dict[str, int]:
     return total
 
 
+_Way = tuple[Ledger, str, Direction]
+"""A ledger, the claimed NIC and the direction, for ``crossed_at``."""
+
+
+def _ways(run: Run, host: Host, nic: Nic, readings: Sequence[WitnessReading]) -> list[_Way]:
+    """Return both directions of each reading."""
+    idle = next((frame for frame in run.idle if frame.rank == host.rank), None)
+    ports = HostPorts(host.host or host.hostname, host.nics)
+    ledgers = [ports.ledger(WitnessChanges(reading, idle)) for reading in readings]
+    name = next((candidate.name for candidate in host.nics if are_rails(candidate)), nic.name)
+    return list(product(ledgers, [name], DIRECTIONS))
+
+
 def _shares(
     run: Run, host: Host, nic: Nic, readings: Sequence[WitnessReading], payload: int
 ) -> Properties:
@@ -150,27 +163,30 @@ def _shares(
     ``other_share`` with ``other_nic``, and for RDMA ``kernel_share``. Empty if no counter was
     readable.
     """
-    idle = next((frame for frame in run.idle if frame.rank == host.rank), None)
-    ports = HostPorts(host.host or host.hostname, host.nics)
-    ledgers = [ports.ledger(WitnessChanges(reading, idle)) for reading in readings]
-    name = next((candidate.name for candidate in host.nics if are_rails(candidate)), nic.name)
-    crossed = [crossed_at(*way) for way in product(ledgers, [name], DIRECTIONS)]
+    ways = _ways(run, host, nic, readings)
+    crossed = [crossed_at(*way) for way in ways]
     if all(one.bytes is None for one in crossed):
         return {}
-    shares: Properties = {"claimed_share": sum(one.bytes or 0.0 for one in crossed) / payload}
-    others: dict[str, float] = {}
-    for way in product(ledgers, [name], DIRECTIONS):
-        for beside, other in others_than(*way).items():
-            others[beside] = others.get(beside, 0.0) + (other.bytes or 0.0)
-    if others:
-        most = max(others, key=lambda beside: others[beside])
-        shares |= {"other_share": others[most] / payload, "other_nic": most}
-    kernel = sum(one.carried("kernel") or 0.0 for one in crossed)
-    rdma = sum(one.carried("rdma") or 0.0 for one in crossed)
+    shares: Properties = {"claimed_share": _total(one.bytes for one in crossed) / payload}
+    if beside := _beside(ways):
+        most = max(beside, key=lambda name: beside[name])
+        shares |= {"other_share": beside[most] / payload, "other_nic": most}
+    kernel = _total(one.carried("kernel") for one in crossed)
+    rdma = _total(one.carried("rdma") for one in crossed)
     protocol = run.claim.link.protocol if run.claim.link else None
     if protocol in RDMA and nic.rdma is not None and rdma < kernel:
         shares["kernel_share"] = kernel / payload
     return shares
+
+
+def _beside(ways: Iterable[_Way]) -> dict[str, float]:
+    """Return the bytes that crossed each other port."""
+    others = gathered(other for way in ways for other in others_than(*way).items())
+    return {name: _total(one.bytes for one in seen) for name, seen in others.items()}
+
+
+def _total(counts: Iterable[float | None]) -> float:
+    return sum(count or 0.0 for count in counts)
 
 
 def _timing(seen: _Observed) -> Properties:

@@ -29,18 +29,9 @@ from wireproof.model.topology import Network, Topology
 
 
 def test_salloc_and_sbatch_ask_for_the_same() -> None:
-    asked = JobRequest(
-        nodes=16,
-        partition="compute",
-        limit_s=601,
-        account="a1",
-        qos="high",
-        reservation="r",
-        constraint="ib&hsw",
-        hosts=(),
-        exclude=("n3",),
-        ranks_per_node=2,
-    )
+    names = {"partition": "compute", "account": "a1", "qos": "high", "reservation": "r"}
+    more = {"constraint": "ib&hsw", "exclude": ("n3",), "ranks_per_node": 2}
+    asked = JobRequest(nodes=16, limit_s=601, **names, **more)  # type: ignore[arg-type]
     options = salloc_argv(asked)[1:-1]
     assert salloc_argv(asked)[-1] == "--no-shell"
     assert "--time=11" in options
@@ -82,9 +73,8 @@ def test_a_job_id_is_a_number(bad: str) -> None:
 
 def test_states_of_a_job() -> None:
     pending = parse_queue("PENDING|Resources|2026-11-21T15:06:55\n", "5", 3.0)
-    assert pending == JobState(
-        job="5", state="PENDING", reason="Resources", starts="2026-11-21T15:06:55", waited_s=3.0
-    )
+    known = {"reason": "Resources", "starts": "2026-11-21T15:06:55", "waited_s": 3.0}
+    assert pending == JobState(job="5", state="PENDING", **known)
     assert parse_queue("RUNNING|None|N/A\n", "5") == JobState(job="5", state="RUNNING")
     odd = parse_queue("PENDING|ReqNodeNotAvail, UnavailableNodes:n[1|2]|N/A", "5")
     assert odd.reason == "ReqNodeNotAvail, UnavailableNodes:n[1|2]"
@@ -93,20 +83,20 @@ def test_states_of_a_job() -> None:
 
 
 def test_a_request_that_waiting_does_not_cure_is_told_at_once() -> None:
-    assert "shorter time limit" in hopeless(
-        JobState(job="5", state="PENDING", reason="PartitionTimeLimit")
-    )
-    assert hopeless(JobState(job="5", state="PENDING", reason="Resources")) == ""
-    assert hopeless(JobState(job="5", state="RUNNING", reason="PartitionTimeLimit")) == ""
+    for state, reason, words in (
+        ("PENDING", "PartitionTimeLimit", "shorter time limit"),
+        ("PENDING", "Resources", ""),
+        ("RUNNING", "PartitionTimeLimit", ""),
+    ):
+        said = hopeless(JobState(job="5", state=state, reason=reason))
+        assert (words in said, bool(said)) == (True, bool(words))
 
 
 SHOWN = (
     "JobId=6 JobName=x UserId=root(0) JobState={state} Reason=None Dependency=(null)"
-    " RunTime=00:00:00"
-    " TimeLimit=01:00:00 EndTime=2026-11-21T15:01:04 Partition=normal AllocNode:Sid=n1:81"
-    " ReqNodeList=(null)"
-    " ExcNodeList=(null)"
-    " NodeList={nodes} BatchHost=n1 NumNodes=2 Command=(null)\n"
+    " RunTime=00:00:00 TimeLimit=01:00:00 EndTime=2026-11-21T15:01:04 Partition=normal"
+    " AllocNode:Sid=n1:81 ReqNodeList=(null) ExcNodeList=(null) NodeList={nodes} BatchHost=n1"
+    " NumNodes=2 Command=(null)\n"
 )
 
 
@@ -129,9 +119,8 @@ def test_a_job_as_scontrol_shows_it() -> None:
 
 def test_states_of_nodes() -> None:
     text = (
-        "n1|idle|none\nn1|idle|none\nn2|drained|bad | cable\x1b[31m\nn3|down*|Not"
-        " responding\nn4|allocated|none\n"
-        "n5|mixed-|none\nn6|draining@|x\nn7|idle~|none\nbroken\n||\n"
+        "n1|idle|none\nn1|idle|none\nn2|drained|bad | cable\x1b[31m\nn3|down*|Not responding\n"
+        "n4|allocated|none\nn5|mixed-|none\nn6|draining@|x\nn7|idle~|none\nbroken\n||\n"
     )
     states = parse_node_states(text)
     assert [name for name, one in states.items() if one.usable] == ["n1", "n4", "n5", "n7"]
@@ -141,48 +130,32 @@ def test_states_of_nodes() -> None:
     assert len(node_states_argv([f"n{number}" for number in range(5000)])) == 4
 
 
+ERROR, FAILED = "salloc: error: ", "salloc: error: Job submit/allocate failed: "
+NO_CONTROLLER = "Unable to allocate resources: Unable to contact slurm controller (connect failure)"
+NO_SUCH = f"{FAILED}Requested node configuration is not available\n"
+
+
 @pytest.mark.parametrize(
     ("said", "kind", "words"),
     [
         (
-            (
-                "salloc: error: invalid partition specified: nope\n"
-                "salloc: error: Job submit/allocate failed: Invalid partition name specified\n"
-            ),
+            f"{ERROR}invalid partition specified: nope\n{FAILED}Invalid partition name specified\n",
             BadInput,
             "specified: nope",
         ),
         (
-            (
-                "salloc: error: Job submit/allocate failed: Invalid account or account/partition"
-                " combination specified\n"
-            ),
+            f"{FAILED}Invalid account or account/partition combination\n",
             BadInput,
             "Invalid account",
         ),
         (
-            (
-                "salloc: error: Job submit/allocate failed: Requested node configuration is not"
-                " available\n"
-                "salloc: Job allocation 8 has been revoked.\n"
-            ),
+            f"{NO_SUCH}salloc: Job allocation 8 has been revoked.\n",
             BadInput,
             "node configuration is not available",
         ),
-        (
-            (
-                "salloc: error: Unable to allocate resources: Unable to contact slurm controller"
-                " (connect failure)\n"
-            ),
-            CouldNotMeasure,
-            "contact slurm controller",
-        ),
-        (
-            "salloc: error: Job submit/allocate failed: Access/permission denied\n",
-            CouldNotMeasure,
-            "permission denied",
-        ),
-        ("salloc: error: x\x1b]0;title\x07\n", CouldNotMeasure, "x?]0;title?"),
+        (f"{ERROR}{NO_CONTROLLER}\n", CouldNotMeasure, "contact slurm controller"),
+        (f"{FAILED}Access/permission denied\n", CouldNotMeasure, "permission denied"),
+        (f"{ERROR}x\x1b]0;title\x07\n", CouldNotMeasure, "x?]0;title?"),
         ("", CouldNotMeasure, "no reason was given"),
     ],
 )

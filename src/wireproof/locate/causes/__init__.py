@@ -14,7 +14,7 @@ import msgspec
 
 from wireproof.ledger.changes import WitnessChanges, counter_delta
 from wireproof.ledger.crossed import crossed_at, others_than
-from wireproof.ledger.ledger import HostPorts, Ledger
+from wireproof.ledger.ledger import HostPorts
 from wireproof.ledger.measured import busy_blocks
 from wireproof.ledger.relations import are_rails, claimed_nic, with_rails
 from wireproof.locate.causes.properties import (
@@ -34,7 +34,7 @@ from wireproof.model.located import Blame, Cause, Located
 from wireproof.model.record import FactFrame, Host, Nic, PairResult, PointRecord, WitnessReading
 from wireproof.model.run import Run
 from wireproof.model.setting import Setting
-from wireproof.model.traffic import DIRECTIONS, Direction
+from wireproof.model.traffic import DIRECTIONS, Direction, Ledger
 
 # --- A run's observations of each node: Facts, results, counters, sentinels and clocks.
 

@@ -1,7 +1,7 @@
 """``python -m benchmarks.experiment_coverage [SEEDS]``: how often the intervals of each design hold
 the true effect, and how often an effect is claimed where there is none, on made-up trials.
 
-``single``: share of intervals that hold the truth (nominal 95 % in a study and a gain).
+``single``: share of intervals that hold the truth (nominal 95 % in a study, a gain and a compare).
 ``together``: share of experiments in which all intervals do, over all looks (nominal 95 % in a try
 and a ladder). ``false``: share of experiments without any effect that claim one. Each trial has
 noise of 3 %, of one of the kinds in ``NOISES``. Seeds 0, 1, ... for each row.
@@ -24,6 +24,7 @@ from benchmarks.trial_series import design_of as try_of
 from wireproof.experiment import Contrast, Design, is_look, level
 from wireproof.experiment.effects import Trial, effects
 from wireproof.experiment.rails_verdict import gain_of
+from wireproof.measure.comparison import ComparedResult, Key, compared
 from wireproof.model.claim import Criteria
 from wireproof.model.experiment import Interval, Metric
 from wireproof.stats import Floats
@@ -157,6 +158,30 @@ def a_gain(seed: int, effect: float, noise: str, rounds: int = 5) -> Outcome:
     return Outcome(held, of_sum.most < Criteria().min_efficiency)
 
 
+def a_compare(seed: int, effect: float, noise: str, launches: int, routes: int = 1) -> Outcome:
+    """Two results, of which the second is slower. The noise of a launch begins anew; with several
+    launches, each also has a noise of 3 % that all its routes share. With one launch the interval
+    excludes what its routes share, as ``compare`` says: ``memory`` is beyond it.
+    """
+    rng = np.random.default_rng(seed)
+    key = Key("pingpong", "", "robust", "", True, 2, 8, 0, "ns")
+    sides: list[list[ComparedResult]] = []
+    for slower in (1.0, effect):
+        shared = SIGMA * rng.standard_normal(launches) if launches > 1 else np.zeros(1)
+        logs = [_noise(noise, rng, routes, 1)[:, 0] + each for each in shared]
+        sides.append(
+            [
+                ComparedResult((f"n{route}",), 1e3 * slower * math.exp(log), SIGMA, launch)
+                for launch, launch_logs in enumerate(logs)
+                for route, log in enumerate(launch_logs)
+            ]
+        )
+    rows = compared({key: sides[0]}, {key: sides[1]}, launches=launches)
+    ends = [(each.low or 0.0, each.high or math.inf) for each in rows]
+    held = [low <= 1.0 / effect <= high for low, high in ends]
+    return Outcome(held, sum(each.conclusion in ("better", "worse") for each in rows))
+
+
 DESIGNS: Mapping[str, Callable[[int, float, str], Outcome]] = {
     "try": a_try,
     "study": a_study,
@@ -165,6 +190,10 @@ DESIGNS: Mapping[str, Callable[[int, float, str], Outcome]] = {
     "gain, 2 rounds": functools.partial(a_gain, rounds=2),
     "gain, 3 rounds": functools.partial(a_gain, rounds=3),
     "gain, 8 rounds": functools.partial(a_gain, rounds=8),
+    "compare": functools.partial(a_compare, launches=3),
+    "compare, 8 launches": functools.partial(a_compare, launches=8),
+    "compare, 4 routes": functools.partial(a_compare, launches=3, routes=4),
+    "compare, 1 launch": functools.partial(a_compare, launches=1, routes=12),
 }
 
 

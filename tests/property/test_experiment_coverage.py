@@ -18,6 +18,9 @@ DESIGNS = (
     ("try", "together", 300),
     ("study", "single", 60),
     ("ladder", "together", 500),
+    ("compare", "single", 500),
+    ("compare, 8 launches", "single", 500),
+    ("compare, 4 routes", "single", 500),
 )
 CASES = [(noise, *design) for noise, design in itertools.product(NOISES, DESIGNS)]
 

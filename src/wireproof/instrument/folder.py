@@ -188,13 +188,6 @@ def _recover(path: Path, folder: int, writing: int) -> list[Frame]:
     return frames
 
 
-def _make(out: Path | None) -> Path:
-    if out is None:
-        return lasting_folder("wireproof-")
-    make_folder(out, 0o700)
-    return out
-
-
 def _is_plain_file(path: Path) -> bool:
     try:
         return stat.S_ISREG(path.lstat().st_mode)
@@ -214,7 +207,9 @@ def open_folder(out: Path | None = None, *, resume: bool = False) -> RunFolder:
             f"there is no run to resume in {out}: give the --out folder of an earlier run."
         )
     try:
-        path = _make(out)
+        path = lasting_folder("wireproof-") if out is None else out
+        if out is not None:
+            make_folder(out, 0o700)
         if not resume and any(path.iterdir()):
             raise BadInput(
                 f"the folder {path} is not empty: give another --out, or resume the run in it."

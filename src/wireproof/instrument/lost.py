@@ -14,7 +14,7 @@ identifies none.
 
 import dataclasses
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from ipaddress import ip_address
 from itertools import islice
 
@@ -166,10 +166,10 @@ def _alive(lines: Sequence[str], last: _LastMessages) -> set[int]:
 
 
 def _collect(
-    evidence: Iterable[tuple[set[int], str]], names: RankNames, alive: set[int]
+    evidence: Iterable[tuple[set[int], str]], names: RankNames, alive: Collection[int] = ()
 ) -> dict[int, str]:
     found: dict[int, str] = {}
-    free = set(names.host) - alive
+    free = set(names.host).difference(alive)
     for ranks, why in islice(evidence, _MOST_EVIDENCE):
         fresh = ranks & free
         free -= fresh
@@ -201,12 +201,7 @@ def lost_ranks(plan: Plan, frames: Sequence[Frame], talk: bytes) -> dict[int, st
     names = RankNames(plan, frames)
     lines = list(lines_of(talk))
     last = _LastMessages(lines, set(names.host))
-    nobody: set[int] = set()
-    seen = _collect(killed(lines, names), names, nobody) | _collect(
-        dead_in_srun(lines, names), names, nobody
-    )
-    gone = _collect(lost_hosts(lines, names), names, nobody)
-    strong: Mapping[int, str] = {**gone, **seen}
+    strong = _collect(lost_hosts(lines, names), names) | _dead(lines, names)
     if strong and len(strong) < len(names.host):
         return dict(sorted(strong.items()))
     return _collect(_silent(last, names), names, last.spoken - last.busy) or _collect(
@@ -229,7 +224,7 @@ def ended_ranks(
         for found in seen
         if found[3] or int(found[1]) in lost
     )
-    return _collect(evidence, names, set())
+    return _collect(evidence, names)
 
 
 def crashed_ranks(plan: Plan, frames: Sequence[Frame], talk: bytes) -> set[int]:
@@ -240,11 +235,13 @@ def crashed_ranks(plan: Plan, frames: Sequence[Frame], talk: bytes) -> set[int]:
     launchers report only the first rank that ends.
     """
     names, lines = RankNames(plan, frames), list(lines_of(talk))
-    nobody: set[int] = set()
-    return {
-        *_collect(killed(lines, names, faults=True), names, nobody),
-        *_collect(dead_in_srun(lines, names, faults=True), names, nobody),
-    }
+    return set(_dead(lines, names, faults=True))
+
+
+def _dead(lines: Sequence[str], names: RankNames, *, faults: bool = False) -> dict[int, str]:
+    """Return the ranks that died according to a launcher; ``faults``: by a fault of theirs."""
+    by_launcher = _collect(killed(lines, names, faults=faults), names)
+    return by_launcher | _collect(dead_in_srun(lines, names, faults=faults), names)
 
 
 # --- Find ranks that have stopped: in a long point every rank reports every 1.5 s that it

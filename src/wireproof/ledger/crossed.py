@@ -160,7 +160,7 @@ class _Crossing:
         )
 
     def _all_below(self, name: str) -> list[str]:
-        return beneath(name, {one: port.nic.lower for one, port in self.ports.items()})
+        return beneath(name, self.ledger.lower)
 
     def _rdma(self, name: str) -> Crossed | None:
         """Return only the RDMA traffic, from the port's device or from the bytes of a bond's
@@ -217,7 +217,7 @@ def fresh_at(
     may still show that the adapter's switch returned the bytes. A team counts the bytes that it
     sends, as a VLAN does, regardless of the ports below.
     """
-    below = beneath(name, {one: port.nic.lower for one, port in ledger.ports.items()})
+    below = beneath(name, ledger.lower)
     if "team" in (ledger.ports[name].nic.link_kind, ledger.ports[name].nic.driver):
         below = []
     late = [
@@ -328,7 +328,7 @@ def _members(ledger: Ledger, names: Iterable[str]) -> list[str]:
 
 
 def _beneath_all(ledger: Ledger, names: Iterable[str]) -> set[str]:
-    lower = {name: port.nic.lower for name, port in ledger.ports.items()}
+    lower = ledger.lower
     return {one for name in names for one in beneath(name, lower)}
 
 

@@ -17,10 +17,6 @@ _ENDS_ELSEWHERE = ("veth", "netkit", "macvlan", "macvtap", "ipvlan", "ipvtap")
 # --- the interfaces below an interface
 
 
-def _lower(ledger: Ledger) -> dict[str, list[str]]:
-    return {name: port.nic.lower for name, port in ledger.ports.items()}
-
-
 def bottoms(ledger: Ledger, name: str) -> list[str]:
     """Return the lowest ports below ``name``, which it may share with others; a bond counts as one
     port.
@@ -49,7 +45,7 @@ def is_exclusive(ledger: Ledger, name: str) -> bool:
     """Return whether ``name`` owns everything below it: a bond of ports, but not of VLANs."""
     if not owns_what_is_below(ledger.ports[name].nic):
         return False
-    lower = _lower(ledger)
+    lower = ledger.lower
     every = [name, *beneath(name, lower)]
     return len(every) > 1 and all(
         owns_what_is_below(ledger.ports[one].nic) or not _known(ledger, lower[one]) for one in every
@@ -58,7 +54,7 @@ def is_exclusive(ledger: Ledger, name: str) -> bool:
 
 def related(ledger: Ledger, name: str) -> set[str]:
     """Return ``name`` and the ports below and above it, which may count the same bytes."""
-    lower = _lower(ledger)
+    lower = ledger.lower
     found = {name, *beneath(name, lower)}
     return found | {one for one in ledger.ports if name in beneath(one, lower)}
 
@@ -82,8 +78,7 @@ def overlapping(ledger: Ledger, names: Sequence[str], shared: SharedPorts) -> li
 
     For example a bond and its member, a VLAN and its lower port, functions of one physical port.
     """
-    lower = _lower(ledger)
-    atoms = {name: _atoms(name, names, lower, shared) for name in names}
+    atoms = {name: _atoms(name, names, ledger.lower, shared) for name in names}
     groups: list[list[str]] = []
     for name in names:
         same = [group for group in groups if any(atoms[name] & atoms[one] for one in group)]
@@ -130,7 +125,7 @@ def _own_bases(ledger: Ledger, name: str) -> list[str]:
 
 def _whole_bond(ledger: Ledger, name: str) -> str:
     """Return the bond that owns a port, else the port: a member's function may use any member."""
-    lower = _lower(ledger)
+    lower = ledger.lower
     bonds = [one for one, port in ledger.ports.items() if port.nic.link_kind != RAILS]
     owners = (one for one in bonds if is_exclusive(ledger, one) and name in beneath(one, lower))
     return max(owners, key=lambda one: len(beneath(one, lower)), default=name)
@@ -140,7 +135,7 @@ def together(ledger: Ledger, names: Iterable[str], shared: SharedPorts) -> list[
     """Return the ports whose counters include the traffic of overlapping ``names``, each byte
     once.
     """
-    lower = _lower(ledger)
+    lower = ledger.lower
     own = (base for name in names for base in _own_bases(ledger, name))
     found = dict.fromkeys(shared.holder.get(base, base) for base in own)
     owned = {one for base in found if is_exclusive(ledger, base) for one in beneath(base, lower)}
@@ -158,7 +153,7 @@ def tops(ledger: Ledger, shared: SharedPorts | None = None) -> list[str]:
     """
     held = (shared or shared_ports(ledger)).holder
     real = any(is_real(port) and not port.nic.lower for port in ledger.ports.values())
-    lower = _lower(ledger)
+    lower = ledger.lower
     owners = [name for name in ledger.ports if is_exclusive(ledger, name)]
     below = {one for name in owners for one in beneath(name, lower)}.union(held)
     found = [
@@ -199,7 +194,7 @@ def _is_global(address: str) -> bool:
 def inner(ledger: Ledger) -> list[str]:
     """Return virtual ports that do not lead out of the host but to its containers and guests."""
     out = set(tops(ledger))
-    lower = _lower(ledger)
+    lower = ledger.lower
     out |= {one for name in out for one in beneath(name, lower)}
     return [
         name

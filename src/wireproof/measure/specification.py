@@ -3,13 +3,11 @@ settings of the command line or by a Python caller. While a requested Slurm job 
 is reported; it is always released.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from wireproof.launch.registry import Allocation
 from wireproof.launch.schedulers.slurm_job import JobRequest, JobState, allocate, release
@@ -24,11 +22,6 @@ from wireproof.options.table import ROWS, Options
 from wireproof.report.reporter import Reporter
 from wireproof.target import Target
 from wireproof.target.resolve import allocated, claimed_link, prefix_of
-
-if TYPE_CHECKING:
-    from wireproof.lab.cluster import Lab
-    from wireproof.lab.slurm import LabSlurm
-
 
 DEFAULT_LIMIT_S = 600.0
 LONGEST_WAIT_S = 3600.0
@@ -102,8 +95,12 @@ def state_teller(reporter: Reporter) -> Callable[[JobState], None]:
     return tell
 
 
-def _slurm_of(lab: str) -> tuple[Lab, LabSlurm]:
-    """Open a lab with its Slurm, which can be reached only from inside the lab's nodes."""
+def _reached(lab: str | None) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return the words to put in front of Slurm's commands, and the variables that are needed to
+    reach it. In a lab, both are needed, because the commands run inside a node; else neither.
+    """
+    if lab is None:
+        return (), {}
     from wireproof.lab.cluster import open_lab
     from wireproof.lab.slurm import open_slurm
 
@@ -111,21 +108,9 @@ def _slurm_of(lab: str) -> tuple[Lab, LabSlurm]:
     slurm = open_slurm(cluster)
     if slurm is None:
         raise BadInput(f"lab {lab} has no Slurm: start one with `wireproof lab slurm {lab}`.")
-    return cluster, slurm
-
-
-def _environment(lab: str | None) -> tuple[tuple[str, str], ...]:
-    """Return the variables that are needed to reach a lab's Slurm; none outside a lab."""
-    return tuple(_slurm_of(lab)[1].environment().items()) if lab is not None else ()
-
-
-def _through(lab: str | None) -> tuple[str, ...]:
-    """Return the words to put in front of Slurm's commands, which in a lab run inside a node."""
-    if lab is None:
-        return ()
-    cluster, slurm = _slurm_of(lab)
-    variables = [f"{name}={value}" for name, value in slurm.environment().items()]
-    return (*cluster.exec_argv(slurm.head, ["x"])[:-1], "env", *variables)
+    environment = slurm.environment()
+    variables = [f"{name}={value}" for name, value in environment.items()]
+    return (*cluster.exec_argv(slurm.head, ["x"])[:-1], "env", *variables), environment
 
 
 def imagined_target(asked: Options, request: JobRequest) -> Target:
@@ -165,7 +150,8 @@ def job_target(
             "--hosts names existing hosts and --slurm requests nodes: use --nodelist to name the"
             " job's nodes."
         )
-    request = dataclasses.replace(request, through=_through(asked.lab))
+    through, environment = _reached(asked.lab)
+    request = dataclasses.replace(request, through=through)
     request = _same_nodes(request, resumed, reporter)
     try:
         allocation = allocate(request, state_teller(reporter))
@@ -173,7 +159,8 @@ def job_target(
         reporter.warn("interrupted while waiting for the nodes: the job was cancelled.")
         raise
     try:
-        yield dataclasses.replace(allocated(asked, allocation), environment=_environment(asked.lab))
+        target = allocated(asked, allocation)
+        yield dataclasses.replace(target, environment=tuple(environment.items()))
     finally:
         release(allocation)
 

@@ -91,6 +91,11 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     interval_ns: float
     ports: dict[str, PortLedger]
 
+    @property
+    def lower(self) -> dict[str, list[str]]:
+        """The ports directly below each port."""
+        return {name: port.nic.lower for name, port in self.ports.items()}
+
 
 class WatchStart(msgspec.Struct, frozen=True, kw_only=True, tag_field="frame", tag="watch"):
     """First line of the engine's ``watch``: the host and namespace that the counters belong to."""

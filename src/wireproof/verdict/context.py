@@ -121,11 +121,6 @@ class Context:
         return None
 
 
-def _claimed_nics(hosts: Mapping[int, Host], claims: Mapping[int, str]) -> dict[int, Nic]:
-    nics = {rank: claimed_nic(host.nics, claims.get(rank, "")) for rank, host in hosts.items()}
-    return {rank: nic for rank, nic in nics.items() if nic is not None}
-
-
 def context(
     run: Run,
     criteria: Criteria,
@@ -153,7 +148,11 @@ def context(
         idle={idle.rank: idle for idle in run.idle},
         atlas=atlas,
         ports=ports_of(hosts, hidden, moved_in(run)),
-        nics=_claimed_nics(hosts, nics),
+        nics={
+            rank: nic
+            for rank, host in hosts.items()
+            if (nic := claimed_nic(host.nics, nics.get(rank, ""))) is not None
+        },
     )
     return with_link(ctx, link)
 

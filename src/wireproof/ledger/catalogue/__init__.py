@@ -82,20 +82,11 @@ def of_rate(family: Family, rate: str) -> Family:
 
 def _without_hardware(own: Family, soft: Family | None, driver: str) -> Family:
     """Return the family of an interface whose RDMA device is ``soft`` or has an unknown driver."""
-    if soft is not None:
-        return _soft(own)
-    return _with_blind_rdma(own) if driver else _without_driver(own)
-
-
-def _without_driver(own: Family) -> Family:
-    """Return the family of a port whose RDMA device reports no driver.
-
-    It is software if the interface has no adapter, otherwise unknown.
-    """
-    if own.has_rdma:
+    if soft is None and not driver and own.has_rdma:
         return own
-    software = any(kind in _SOFTWARE_KINDS for kind in own.kinds)
-    return _soft(own) if software else _with_blind_rdma(own)
+    # a device that reports no driver is software if the interface has no adapter
+    software = not driver and any(kind in _SOFTWARE_KINDS for kind in own.kinds)
+    return _soft(own) if soft is not None or software else _with_blind_rdma(own)
 
 
 def _together(own: Family | None, below: Family) -> Family:

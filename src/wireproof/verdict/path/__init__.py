@@ -116,8 +116,7 @@ def is_masked(ledger: Ledger, name: str) -> bool:
 
 def _upright(ledger: Ledger, name: str) -> list[PortLedger]:
     """Return a port with all ports below it."""
-    lower = {one: port.nic.lower for one, port in ledger.ports.items()}
-    return [ledger.ports[one] for one in (name, *beneath(name, lower))]
+    return [ledger.ports[one] for one in (name, *beneath(name, ledger.lower))]
 
 
 def restarted(ledger: Ledger, name: str) -> bool:

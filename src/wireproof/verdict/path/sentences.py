@@ -5,7 +5,6 @@ write the sentences about the path, with the bytes that the counters show. Pure.
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
 
 import msgspec
 
@@ -14,7 +13,7 @@ from wireproof.model import quantity
 from wireproof.model.claim import LinkClaim
 from wireproof.model.finding import Severity
 from wireproof.model.quantity import volume
-from wireproof.model.record import Nic, PairResult, PointRecord
+from wireproof.model.record import PairResult, PointRecord
 from wireproof.model.traffic import Carrier
 from wireproof.physics.claims import carried_by
 from wireproof.physics.from_port import link_of_port
@@ -66,15 +65,12 @@ def _stated_link(ctx: Context, carrier: Carrier | None) -> LinkClaim | None:
         nic, host = ctx.claimed_nic(rank), ctx.hosts.get(rank)
         if nic is None or host is None:
             return None
-        link = link_of_port(nic, carrier or _usual(nic), host.nics)
+        usual: Carrier = "rdma" if nic.kind == "infiniband" else "kernel"
+        link = link_of_port(nic, carrier or usual, host.nics)
         if link is None or not link.line_rate:
             return None
         links.append(link)
     return min(links, key=lambda link: link.line_rate or 0.0, default=None)
-
-
-def _usual(nic: Nic) -> Carrier:
-    return "rdma" if nic.kind == "infiniband" else "kernel"
 
 
 def _as_rdma(link: LinkClaim) -> LinkClaim:
@@ -100,8 +96,8 @@ def carrier_issues(
     if contradiction is None:
         return []
     code, severity, text = contradiction
-    issue = Issue(code, severity, who, f"{who}: {text}")
-    return [replace(issue, point=point.id, weight=busiest.need)]
+    text = f"{who}: {text}"
+    return [Issue(code, severity, who, text, point=point.id, weight=busiest.need)]
 
 
 def path_issues(

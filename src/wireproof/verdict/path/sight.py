@@ -140,13 +140,8 @@ def _late_ways(ledger: Ledger, direction: Direction) -> Iterator[str]:
     ways = everywhere(ledger, direction)
     late = {name for name, way in ways.items() if way.quality == "stale"}
     for name in ledger.ports:
-        if late.intersection([name, *_beneath(ledger, name)]):
+        if late.intersection([name, *beneath(name, ledger.lower)]):
             yield name
-
-
-def _beneath(ledger: Ledger, name: str) -> list[str]:
-    """Return the ports below a port."""
-    return beneath(name, {one: port.nic.lower for one, port in ledger.ports.items()})
 
 
 class _PortSight:
@@ -229,7 +224,7 @@ class _PortSight:
         """Return whether a port below the claimed port is late, so that its bytes beyond the
         claimed port's may belong to an earlier point.
         """
-        return one.quality == "stale" and nic in _beneath(self.ledger, self.name)
+        return one.quality == "stale" and nic in beneath(self.name, self.ledger.lower)
 
     def _rails(self, share: float) -> tuple[tuple[str, float | None], ...]:
         port = self.ledger.ports[self.name].nic

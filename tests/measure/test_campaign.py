@@ -79,13 +79,11 @@ class World:
         ending = Ending(ended="done", reason="")
         if dead:
             rank = place.hosts.index(dead)
-            lost = {rank: f"rank {rank} on {dead} was killed"} if self.told else {}
-            culprit = points[through].id if through < len(points) else None
             ending = Ending(
                 ended="rank-lost",
                 reason="a rank is gone",
-                culprit=culprit,
-                lost=lost,
+                culprit=points[through].id if through < len(points) else None,
+                lost={rank: f"rank {rank} on {dead} was killed"} if self.told else {},
                 crashed=self.crashed,
             )
         return Outcome(run=run, ending=ending, exit_status=0, folder=out or Path("/nowhere"))
@@ -184,11 +182,30 @@ def test_whom_the_probe_misses_is_not_waited_for() -> None:
     assert carried.lost == {2: "c is down"}
 
 
-def test_two_hosts_may_die_one_after_the_other() -> None:
-    world = World({0: (1, "d"), 1: (1, "b")})
-    carried = carried_out(world)
-    assert [hosts for hosts, _ in world.launches] == [HOSTS, ("a", "b", "c"), ("a", "c")]
-    assert sorted(carried.lost) == [1, 3]
+GONE = {"examine": lambda _, ranks: {3: "d does not respond"}}
+
+
+@pytest.mark.parametrize(
+    ("deaths", "crashed", "asked", "launches", "lost"),
+    [
+        ({0: (1, "d"), 1: (1, "b")}, False, {}, ["abcd", "abc", "ac"], [1, 3]),
+        ({0: (2, "b")}, True, {}, ["abcd", "abcd"], []),
+        ({0: (2, "b"), 1: (2, "b")}, True, {}, ["abcd", "abcd", "acd"], [1]),
+        ({0: (2, "b")}, True, GONE, ["abcd", "abc"], [3]),  # not the survivor that crashed
+    ],
+    ids=["two hosts, one after the other", "crashes once", "crashes twice", "host is gone"],
+)
+def test_a_rank_that_dies_is_left_out_and_one_that_crashed_is_tried_again(
+    deaths: dict[int, tuple[int, str]],
+    crashed: bool,
+    asked: dict[str, Any],
+    launches: list[str],
+    lost: list[int],
+) -> None:
+    world = World(deaths, crashed=crashed)
+    carried = carried_out(world, **asked)
+    assert ["".join(hosts) for hosts, _ in world.launches] == launches
+    assert sorted(carried.lost) == lost
     assert carried.ended == "done"
 
 
@@ -201,29 +218,12 @@ def test_when_nobody_can_be_named_the_point_is_given_up_and_not_the_run() -> Non
     assert given_up not in world.launches[1][1]
 
 
-def test_a_rank_that_crashes_once_is_measured_again_and_reported() -> None:
-    world = World({0: (2, "b")}, crashed=True)
-    carried = carried_out(world)
-    assert [hosts for hosts, _ in world.launches] == [HOSTS, HOSTS]
-    assert carried.lost == {}
+def test_a_rank_that_crashes_once_is_reported() -> None:
+    carried = carried_out(World({0: (2, "b")}, crashed=True))
     assert carried.missing == {}
     [error] = [error for run in carried.runs for error in run.errors]
     assert error.code == "rank-lost"
     assert "rank 1 on b was killed, in launch 1" in error.message
-
-
-def test_a_rank_that_crashes_twice_is_lost() -> None:
-    world = World({0: (2, "b"), 1: (2, "b")}, crashed=True)
-    carried = carried_out(world)
-    assert [hosts for hosts, _ in world.launches] == [HOSTS, HOSTS, ("a", "c", "d")]
-    assert list(carried.lost) == [1]
-
-
-def test_the_host_that_is_gone_is_lost_and_not_the_survivor_that_crashed() -> None:
-    world = World({0: (2, "b")}, crashed=True)
-    carried = carried_out(world, examine=lambda _, ranks: {3: "d does not respond"})
-    assert [hosts for hosts, _ in world.launches] == [HOSTS, ("a", "b", "c")]
-    assert list(carried.lost) == [3]
 
 
 def test_total_failure_is_an_error_that_names_everybody() -> None:

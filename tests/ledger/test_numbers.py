@@ -120,7 +120,6 @@ def test_a_round_trip_is_halved_and_rates_come_last() -> None:
     found = measure(point_of("pingpong", 1000, pair, "latency"), pair)
     assert (found.unit, found.value) == ("ns", 100.0)
     assert found.goodput_bytes_per_s == pytest.approx(1e10)
-    assert found.messages_per_s == pytest.approx(1e7)
 
 
 @pytest.mark.parametrize(

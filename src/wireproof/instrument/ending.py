@@ -222,7 +222,7 @@ def classify(
         return _lost_to(ending, {**stopped, **ended_ranks(plan, frames, talk, stopped)}, plan)
     if said := scheduler_ended(talk):
         return msgspec.structs.replace(
-            ending, ended="interrupted", reason=said + _where(ending, plan)
+            ending, ended="interrupted", reason=said + _where(ending.culprit, plan)
         )
     errors = _reported(frames, ending.culprit)
     if any(error.code == LARGE_MESSAGES_HANG for error in errors):  # a path is lost, and no rank
@@ -245,12 +245,12 @@ def classify(
 
 
 def _lost_to(ending: Ending, lost: Mapping[int, str], plan: Plan) -> Ending:
-    reason = "; ".join(list(lost.values())[:_MOST_NAMED]) + _where(ending, plan)
+    reason = "; ".join(list(lost.values())[:_MOST_NAMED]) + _where(ending.culprit, plan)
     return msgspec.structs.replace(ending, ended="rank-lost", reason=reason, lost=dict(lost))
 
 
-def _where(ending: Ending, plan: Plan) -> str:
-    return _at(ending.culprit, plan) if ending.culprit is not None else ""
+def _where(culprit: int | None, plan: Plan) -> str:
+    return _at(culprit, plan) if culprit is not None else ""
 
 
 def _without_names(
@@ -266,13 +266,12 @@ def _without_names(
     errors = _reported(frames, culprit)
     if close is not None and exit_status == 1 and not errors:
         return Ending(ended="failed", reason=f"{close.failed} of {close.points} points failed")
-    where = _at(culprit, plan) if culprit is not None else ""
     what = "the engine" if plan.transport.kind in ("null", "model") else "the launcher"
     hint = _hint(plan, frames, errors, culprit)
     ended, reason = _by_engine(errors) or _by_launcher(
         frames, errors, talk, exit_status, what, hint
     )
-    return Ending(ended=ended, reason=reason + where, culprit=culprit)
+    return Ending(ended=ended, reason=reason + _where(culprit, plan), culprit=culprit)
 
 
 def _too_late(plan: Plan, frames: Sequence[Frame], why: str, close: Close | None) -> Ending:

@@ -7,8 +7,6 @@ functions' bytes. Names and numbers of an adapter alone prove nothing: two ports
 share these.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -74,6 +72,45 @@ def shows_presence(port: PortLedger) -> bool:
     return port.known or plain
 
 
+class _Function:
+    """A port of an adapter, with the counters of its physical port."""
+
+    def __init__(self, port: PortLedger) -> None:
+        self.port = port
+        self.nic: Nic = port.nic
+        self.whole: dict[Direction, float | None] = {way: _whole(port, way) for way in DIRECTIONS}
+        self.shows_port = None not in self.whole.values()
+
+    def all_bytes(self, way: Direction) -> float | None:
+        """Return the bytes from a counter of the physical port, or from another counter of all
+        carriers."""
+        known = self.whole[way]
+        return _whole(self.port, way, "function") if known is None else known
+
+    def own(self, way: Direction) -> float | None:
+        """Return the bytes that the function itself moved; None if a carrier is not counted."""
+        parts: dict[Carrier, list[LedgerEntry]] = defaultdict(list)
+        for entry in self.port.entries(way):
+            if entry.level != "wire":
+                parts[entry.carrier].append(entry)
+        best = {
+            carrier: min(entries, key=lambda one: (one.bytes is None, LEVELS.index(one.level)))
+            for carrier, entries in parts.items()
+        }
+        if "any" in best and best["any"].bytes is not None:
+            return best["any"].bytes
+        counts = [entry.bytes for entry in best.values()]
+        return sum(count or 0.0 for count in counts) if counts and None not in counts else None
+
+
+def _whole(port: PortLedger, way: Direction, level: Level = "wire") -> float | None:
+    """Return the bytes of a complete counter of all carriers; None if there is none."""
+    for entry in port.entries(way):
+        if (entry.carrier, entry.level) == ("any", level) and entry.quality != "lower-bound":
+            return entry.bytes
+    return None
+
+
 def shared_ports(ledger: Ledger) -> SharedPorts:
     """Find the functions whose bytes the counters of another port of the host include."""
     functions = [
@@ -117,45 +154,6 @@ def _partitions(
         holder |= {one.nic.name: first.nic.name for one in group if one is not first}
         doubtful |= {first.nic.name} if sure is None else set()
     return holder, doubtful
-
-
-class _Function:
-    """A port of an adapter, with the counters of its physical port."""
-
-    def __init__(self, port: PortLedger) -> None:
-        self.port = port
-        self.nic: Nic = port.nic
-        self.whole: dict[Direction, float | None] = {way: _whole(port, way) for way in DIRECTIONS}
-        self.shows_port = None not in self.whole.values()
-
-    def all_bytes(self, way: Direction) -> float | None:
-        """Return the bytes from a counter of the physical port, or from another counter of all
-        carriers."""
-        known = self.whole[way]
-        return _whole(self.port, way, "function") if known is None else known
-
-    def own(self, way: Direction) -> float | None:
-        """Return the bytes that the function itself moved; None if a carrier is not counted."""
-        parts: dict[Carrier, list[LedgerEntry]] = defaultdict(list)
-        for entry in self.port.entries(way):
-            if entry.level != "wire":
-                parts[entry.carrier].append(entry)
-        best = {
-            carrier: min(entries, key=lambda one: (one.bytes is None, LEVELS.index(one.level)))
-            for carrier, entries in parts.items()
-        }
-        if "any" in best and best["any"].bytes is not None:
-            return best["any"].bytes
-        counts = [entry.bytes for entry in best.values()]
-        return sum(count or 0.0 for count in counts) if counts and None not in counts else None
-
-
-def _whole(port: PortLedger, way: Direction, level: Level = "wire") -> float | None:
-    """Return the bytes of a complete counter of all carriers; None if there is none."""
-    for entry in port.entries(way):
-        if (entry.carrier, entry.level) == ("any", level) and entry.quality != "lower-bound":
-            return entry.bytes
-    return None
 
 
 def _owned(ledger: Ledger, name: str) -> list[str]:

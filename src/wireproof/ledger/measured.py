@@ -14,7 +14,7 @@ from wireproof.ledger.changes import trouble_counters
 from wireproof.ledger.traffic import rises
 from wireproof.model.experiment import Better, Metric
 from wireproof.model.pattern import is_rate, is_round_trip
-from wireproof.model.record import Estimate, Label, PairResult, PointRecord
+from wireproof.model.record import Estimate, PairResult, PointRecord
 from wireproof.stats import Floats, estimate, quantiles
 
 
@@ -30,11 +30,8 @@ class Measured(msgspec.Struct, frozen=True):
     value: float
     low: float
     high: float
-    half_width: float
-    label: Label
     time: Estimate
     goodput_bytes_per_s: float
-    messages_per_s: float
 
 
 def operation_times(point: PointRecord, pair: PairResult) -> Floats:
@@ -87,32 +84,11 @@ def measure(point: PointRecord, pair: PairResult) -> Measured | None:
     if found is None or not found.median_ns > 0.0:
         return None
     size = point.message_bytes
-    seconds = found.median_ns * 1e-9
-    rate = size / seconds
+    rate = size / (found.median_ns * 1e-9)
     if is_rate(point.pattern, point.form) and size > 0:
         low, high = size / (found.high_ns * 1e-9), size / (max(found.low_ns, 1e-9) * 1e-9)
-        return Measured(
-            "bytes_per_s",
-            rate,
-            low,
-            high,
-            found.half_width,
-            found.label,
-            found,
-            rate,
-            1.0 / seconds,
-        )
-    return Measured(
-        "ns",
-        found.median_ns,
-        found.low_ns,
-        found.high_ns,
-        found.half_width,
-        found.label,
-        found,
-        rate,
-        1.0 / seconds,
-    )
+        return Measured("bytes_per_s", rate, low, high, found, rate)
+    return Measured("ns", found.median_ns, found.low_ns, found.high_ns, found, rate)
 
 
 def _own_estimate(point: PointRecord, pair: PairResult) -> Estimate | None:

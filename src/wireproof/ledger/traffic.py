@@ -29,12 +29,15 @@ from wireproof.model.traffic import (
     Ledger,
     PortTraffic,
     Watched,
-    WatchStart,
 )
 
 _RATE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?Gb/sec")
 
 _BYTES = re.compile("bytes|octets|_data", re.IGNORECASE)
+_SOCKET_DROPS = (
+    *("ip/Udp/RcvbufErrors", "ip/Udp/SndbufErrors"),
+    *("ip/Ip/InDiscards", "ip/Ip/OutDiscards"),
+)
 _CHATTER_PER_S = (50, 100_000)
 """Packets and bytes per second of logins and neighbour discovery."""
 
@@ -69,15 +72,17 @@ def host_traffic(watched: Watched) -> HostTraffic:
     ports = HostPorts(watched.host, about.nics, foreign=about.foreign_sysfs, moved=moved)
     ledger = ports.ledger(changes)
     rises = {name: count for name in after.counters if (count := changes.rise(name).count)}
-    trouble = _trouble(rises)
+    apart = ("ip/", "net/lo/")
+    trouble = trouble_counters({name: n for name, n in rises.items() if not name.startswith(apart)})
+    repeats = TCP_REPEATS if rises.get(RETRANSMITTED) else ()
     return HostTraffic(
         host=watched.host,
-        machine=_machine(about),
+        machine=f"{about.boot_id}/{about.netns}" if about.boot_id and about.netns else "",
         seconds=changes.interval_ns / 1e9,
         ports=[_port(ledger, name) for name in ledger.ports],
         tcp_segments=changes.rise("ip/Tcp/OutSegs").count,
-        retransmits={**_repeats(rises), **trouble.get("retransmits", {})},
-        drops={**_dropped_by_sockets(rises), **trouble.get("drops", {})},
+        retransmits={**_named(rises, repeats), **trouble.get("retransmits", {})},
+        drops={**_named(rises, _SOCKET_DROPS), **trouble.get("drops", {})},
         pauses=trouble.get("pauses", {}),
         gap_s=watched.gap_s,
         ledger=ledger,
@@ -100,28 +105,8 @@ def goes_on(watched: Watched) -> bool:
     )
 
 
-def _machine(about: WatchStart) -> str:
-    return f"{about.boot_id}/{about.netns}" if about.boot_id and about.netns else ""
-
-
-def _trouble(rises: Mapping[str, int]) -> dict[str, dict[str, int]]:
-    apart = ("ip/", "net/lo/")
-    return trouble_counters({name: n for name, n in rises.items() if not name.startswith(apart)})
-
-
-def _repeats(rises: Mapping[str, int]) -> dict[str, int]:
-    """Return what TCP counted about retransmitted segments; nothing if there are none."""
-    return _named(rises, *TCP_REPEATS) if rises.get(RETRANSMITTED) else {}
-
-
-def _named(rises: Mapping[str, int], *names: str) -> dict[str, int]:
+def _named(rises: Mapping[str, int], names: Iterable[str]) -> dict[str, int]:
     return {name: rises[name] for name in names if rises.get(name, 0) > 0}
-
-
-def _dropped_by_sockets(rises: Mapping[str, int]) -> dict[str, int]:
-    return _named(
-        rises, "ip/Udp/RcvbufErrors", "ip/Udp/SndbufErrors", "ip/Ip/InDiscards", "ip/Ip/OutDiscards"
-    )
 
 
 def _port(ledger: Ledger, name: str) -> PortTraffic:

@@ -318,7 +318,7 @@ def _values(
         before = values.get(route)
         if before is not None:
             value = max(value, before[0]) if metric == "hrt" else value + before[0]
-        values[route] = (value, measured.half_width)
+        values[route] = (value, measured.time.half_width)
     return values
 
 

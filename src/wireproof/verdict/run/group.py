@@ -6,8 +6,6 @@ minimum that any algorithm must move is known; for a random ring over several ra
 that it enters and leaves every node at least once.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -243,6 +241,19 @@ def _most(ctx: Context, point: PointRecord, crossing: CrossingBytes, need: float
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Least:
+    """The shortest possible time of one operation.
+
+    ``hard_ns``: a shorter time is a contradiction, whatever the literature says. ``of_bytes``: the
+    limit comes from the bytes, not from the latency.
+    """
+
+    limit_ns: float
+    hard_ns: float
+    of_bytes: bool
+
+
 def judge_group(
     ctx: Context, point: PointRecord, ledgers: Mapping[int, Ledger]
 ) -> tuple[GroupVerdict | None, list[Issue]]:
@@ -351,19 +362,6 @@ def _path(
     text = f"{where}: {sentence(ctx, proof)}{shown}"
     weight = float(proof.expected or 0)
     return [Issue(proof.code, severity, who, text, {"proof": proof.proof}, point.id, weight)]
-
-
-@dataclass(frozen=True, slots=True)
-class _Least:
-    """The shortest possible time of one operation.
-
-    ``hard_ns``: a shorter time is a contradiction, whatever the literature says. ``of_bytes``: the
-    limit comes from the bytes, not from the latency.
-    """
-
-    limit_ns: float
-    hard_ns: float
-    of_bytes: bool
 
 
 def _shortest(

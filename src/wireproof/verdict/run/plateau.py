@@ -238,7 +238,7 @@ def _rates(ctx: Context, results: Iterable[OnPath]) -> Mapping[_Route, dict[int,
             continue
         moved = number.goodput_bytes_per_s
         expected = bounds.expected(moved)[0] if bounds is not None else None
-        rate = _Rate(moved, number.half_width, moved / (expected or math.inf))
+        rate = _Rate(moved, number.time.half_width, moved / (expected or math.inf))
         known = found[pair.origin, pair.target].get(point.message_bytes)
         if known is None or rate.goodput < known.goodput:
             found[pair.origin, pair.target][point.message_bytes] = rate

@@ -137,7 +137,7 @@ def _wrong_times(
     taken, elapsed = sum(pair.batch_ns), point.elapsed_ns
     if not virtual and elapsed > 0 and taken > 1.01 * elapsed:
         yield f"batches took {taken / 1e9:.3f} s of {elapsed / 1e9:.3f} s elapsed"
-    if pair.batch_ns and pair.estimate is not None and number.label == "stable":
+    if pair.batch_ns and pair.estimate is not None and number.time.label == "stable":
         stated = pair.estimate.median_ns
         apart = _MEDIANS_APART + 2 * pair.estimate.half_width
         # one match is enough: for most records the cheapest test matches

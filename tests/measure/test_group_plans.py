@@ -95,12 +95,12 @@ def test_full_is_the_smallest_size_from_which_on_the_link_is_full() -> None:
         for ranks, by_size in rates.items()
         for size, rate in by_size.items()
     ]
-    found = {one.ranks_per_node: one.size for one in filled(points, 12.3e9)}
-    assert found == {1: 65536, 8: 2048}
+    found = filled(points, 12.3e9)
+    assert {ranks: size for ranks, (size, _) in found.items()} == {1: 65536, 8: 2048}
 
 
 def test_a_dip_at_a_large_size_is_not_passed_over() -> None:
     points = [measured(1, size, rate) for size, rate in ((512, 12e9), (2048, 5e9), (65536, 12e9))]
-    assert filled(points, 12.3e9)[0].size == 65536
-    assert filled([measured(1, 512, 1e9)], 12.3e9)[0].size is None
-    assert filled([], None) == []
+    assert filled(points, 12.3e9)[1][0] == 65536
+    assert filled([measured(1, 512, 1e9)], 12.3e9)[1][0] is None
+    assert filled([], None) == {}

@@ -122,16 +122,6 @@ def tail(point: PointRecord, pair: PairResult) -> dict[str, float]:
 FULL = 0.9
 
 
-class Filled(msgspec.Struct, frozen=True):
-    """``size``: the smallest size from which every larger measured size fills the link; None:
-    never. ``best_bytes_per_s``: the best goodput.
-    """
-
-    ranks_per_node: int
-    size: int | None
-    best_bytes_per_s: float
-
-
 def goodput_bytes_per_s(point: PointRecord) -> float | None:
     """Return the payload of all senders per second; None without an estimate."""
     group = point.group
@@ -140,8 +130,11 @@ def goodput_bytes_per_s(point: PointRecord) -> float | None:
     return group.messages_per_operation * point.message_bytes / group.estimate.median_ns * 1e9
 
 
-def filled(points: Iterable[PointRecord], attainable_bytes_per_s: float | None) -> list[Filled]:
-    """Return an entry for each number of ranks per node (half of the members), in order.
+def filled(
+    points: Iterable[PointRecord], attainable_bytes_per_s: float | None
+) -> dict[int, tuple[int | None, float]]:
+    """Map each number of ranks per node (half of the members), in order, to the smallest size from
+    which every larger measured size fills the link (None: never), and the best goodput in bytes/s.
 
     If no limit is known, the best goodput of all entries is the limit.
     """
@@ -153,10 +146,10 @@ def filled(points: Iterable[PointRecord], attainable_bytes_per_s: float | None) 
     top = attainable_bytes_per_s or max(
         (rate for by_size in rates.values() for rate in by_size.values()), default=0.0
     )
-    return [
-        Filled(ranks, _full_from(by_size, FULL * top), max(by_size.values()))
+    return {
+        ranks: (_full_from(by_size, FULL * top), max(by_size.values()))
         for ranks, by_size in sorted(rates.items())
-    ]
+    }
 
 
 def _full_from(by_size: Mapping[int, float], enough: float) -> int | None:

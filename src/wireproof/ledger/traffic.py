@@ -29,6 +29,7 @@ from wireproof.model.traffic import (
     Ledger,
     PortTraffic,
     Watched,
+    WatchStart,
 )
 
 _RATE = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) ?Gb/sec")
@@ -72,17 +73,15 @@ def host_traffic(watched: Watched) -> HostTraffic:
     ports = HostPorts(watched.host, about.nics, foreign=about.foreign_sysfs, moved=moved)
     ledger = ports.ledger(changes)
     rises = {name: count for name in after.counters if (count := changes.rise(name).count)}
-    apart = ("ip/", "net/lo/")
-    trouble = trouble_counters({name: n for name, n in rises.items() if not name.startswith(apart)})
-    repeats = TCP_REPEATS if rises.get(RETRANSMITTED) else ()
+    trouble = _trouble(rises)
     return HostTraffic(
         host=watched.host,
-        machine=f"{about.boot_id}/{about.netns}" if about.boot_id and about.netns else "",
+        machine=_machine(about),
         seconds=changes.interval_ns / 1e9,
         ports=[_port(ledger, name) for name in ledger.ports],
         tcp_segments=changes.rise("ip/Tcp/OutSegs").count,
-        retransmits={**_named(rises, repeats), **trouble.get("retransmits", {})},
-        drops={**_named(rises, _SOCKET_DROPS), **trouble.get("drops", {})},
+        retransmits=trouble["retransmits"],
+        drops=trouble["drops"],
         pauses=trouble.get("pauses", {}),
         gap_s=watched.gap_s,
         ledger=ledger,
@@ -103,6 +102,20 @@ def goes_on(watched: Watched) -> bool:
         + _CHATTER_PER_S[bool(_BYTES.search(name))]
         for name in after.counters
     )
+
+
+def _machine(about: WatchStart) -> str:
+    return f"{about.boot_id}/{about.netns}" if about.boot_id and about.netns else ""
+
+
+def _trouble(rises: Mapping[str, int]) -> dict[str, dict[str, int]]:
+    """Return the trouble counters of the ports that rose, with those of TCP and of sockets."""
+    apart = ("ip/", "net/lo/")
+    found = trouble_counters({name: n for name, n in rises.items() if not name.startswith(apart)})
+    repeats = TCP_REPEATS if rises.get(RETRANSMITTED) else ()
+    retransmits = {**_named(rises, repeats), **found.get("retransmits", {})}
+    drops = {**_named(rises, _SOCKET_DROPS), **found.get("drops", {})}
+    return {**found, "retransmits": retransmits, "drops": drops}
 
 
 def _named(rises: Mapping[str, int], names: Iterable[str]) -> dict[str, int]:

@@ -288,15 +288,10 @@ def _with_answer(section: JudgedRun) -> JudgedRun:
     """
     limit = section.limits.attainable_bytes_per_s if section.limits else None
     answers = []
-    for row in filled(section.run.points, limit):
-        ranks = f"{row.ranks_per_node} rank{'s' if row.ranks_per_node > 1 else ''} per node"
-        best = f"{quantity.megabytes(row.best_bytes_per_s)} MB/s"
-        full = (
-            f"full from {quantity.size(row.size)}"
-            if row.size is not None
-            else "not full at any size"
-        )
-        answers.append(f"{ranks}: {full} (best {best})")
+    for count, (size, best) in filled(section.run.points, limit).items():
+        ranks = f"{quantity.counted(count, 'rank')} per node"
+        full = "not full at any size" if size is None else f"full from {quantity.size(size)}"
+        answers.append(f"{ranks}: {full} (best {quantity.megabytes(best)} MB/s)")
     if not answers:
         return section
     of = "attainable" if limit else "the best observed rate"

@@ -19,11 +19,7 @@ Direction = Literal["", "tx", "rx"]
 """``tx`` leaves the node, ``rx`` reaches it, "" means both."""
 
 
-class _Subject(msgspec.Struct, frozen=True, tag_field="kind"):
-    pass
-
-
-class Whole(_Subject, frozen=True, tag="run"):
+class Whole(msgspec.Struct, frozen=True, tag_field="kind", tag="run"):
     """The run, the log or the section as a whole; ``name`` is its name."""
 
     name: str = "run"
@@ -32,14 +28,14 @@ class Whole(_Subject, frozen=True, tag="run"):
         return self.name
 
 
-class Node(_Subject, frozen=True, tag="node"):
+class Node(msgspec.Struct, frozen=True, tag_field="kind", tag="node"):
     name: str
 
     def __str__(self) -> str:
         return self.name
 
 
-class Port(_Subject, frozen=True, tag="port"):
+class Port(msgspec.Struct, frozen=True, tag_field="kind", tag="port"):
     """A port of a node, in one direction or both. ``nic``: set if the node has several."""
 
     node: str
@@ -50,7 +46,7 @@ class Port(_Subject, frozen=True, tag="port"):
         return " ".join(part for part in (self.node, self.nic, self.direction) if part)
 
 
-class Route(_Subject, frozen=True, tag="route"):
+class Route(msgspec.Struct, frozen=True, tag_field="kind", tag="route"):
     """The route from one node to another."""
 
     origin: str
@@ -64,7 +60,7 @@ class Route(_Subject, frozen=True, tag="route"):
         return Route(self.target, self.origin)
 
 
-class Both(_Subject, frozen=True, tag="pair"):
+class Both(msgspec.Struct, frozen=True, tag_field="kind", tag="pair"):
     """Two nodes, in both directions."""
 
     one: str
@@ -74,7 +70,7 @@ class Both(_Subject, frozen=True, tag="pair"):
         return f"{self.one} <-> {self.other}"
 
 
-class Link(_Subject, frozen=True, tag="link"):
+class Link(msgspec.Struct, frozen=True, tag_field="kind", tag="link"):
     """A cable between a switch and a node or another switch. ``direction`` is as seen by the nodes
     that reach the rest of the fabric through it.
     """
@@ -87,7 +83,7 @@ class Link(_Subject, frozen=True, tag="link"):
         return f"{self.near} - {self.far} {self.direction}".strip()
 
 
-class Switch(_Subject, frozen=True, tag="switch"):
+class Switch(msgspec.Struct, frozen=True, tag_field="kind", tag="switch"):
     """A switch. ``direction`` is as seen by its nodes: ``tx`` is traffic that leaves them."""
 
     name: str

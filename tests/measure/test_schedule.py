@@ -1,9 +1,20 @@
 """Schedules of known sizes: what the sentences of the plan promise, counted."""
 
 from collections import Counter, defaultdict
+from itertools import combinations
 
 import pytest
 
+from wireproof.measure.points import (
+    SIZES,
+    affordable,
+    formula_messages,
+    numbered,
+    paced,
+    provable,
+    sweep,
+    with_time,
+)
 from wireproof.measure.schedule import (
     MOST_SUSPECTS,
     confirm_rounds,
@@ -12,6 +23,8 @@ from wireproof.measure.schedule import (
     screen_size,
     unconfirmed,
 )
+from wireproof.model.errors import BadInput
+from wireproof.model.plan import Formula, Point, Policy
 
 FAT_TREE = [node // 16 for node in range(1024)]
 
@@ -117,3 +130,122 @@ def test_partners_of_different_suspects_differ() -> None:
     made = confirm_rounds([0, 1, 2], range(16, 1024), FAT_TREE, 1, repeats=1)
     partners = [partner for pairs in made for _, partner in pairs]
     assert len(set(partners)) == len(partners) == 9
+
+
+# --- Rounds cover every pair once; sweeps are shuffled reproducibly.
+
+
+def rounds(count: int) -> list[list[tuple[int, int]]]:
+    """Every pair, in rounds."""
+    return screen_rounds(count, None, 1, count - 1 + count % 2)
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4, 5, 8, 15, 16, 33])
+def test_rounds_cover_every_pair_once_and_are_disjoint(ranks: int) -> None:
+    table = rounds(ranks)
+    seen = [pair for pairs in table for pair in pairs]
+    assert sorted(seen) == list(combinations(range(ranks), 2))
+    assert len(table) == ranks - 1 + ranks % 2
+    for pairs in table:
+        members = [rank for pair in pairs for rank in pair]
+        assert len(members) == len(set(members))
+
+
+@pytest.mark.parametrize("ranks", [0, 1])
+def test_no_pairs_without_two_ranks(ranks: int) -> None:
+    assert rounds(ranks) == []
+
+
+def test_zero_bytes_only_where_it_means_something() -> None:
+    assert [point.message_bytes for point in sweep("pingpong", SIZES, [(0, 1)])][:2] == [0, 1]
+    assert sweep("stream", SIZES, [(0, 1)])[0].message_bytes == 1
+
+
+def test_numbering_is_reproducible_and_complete() -> None:
+    points = sweep("pingpong", SIZES, [(0, 1)])
+    first, again, other = (numbered(points, seed=seed, repeats=2) for seed in (7, 7, 8))
+    assert first == again != other
+    assert [point.id for point in first] == list(range(2 * len(SIZES)))
+    assert {point.message_bytes for point in first if point.repeat == 1} == set(SIZES)
+
+
+# --- What a slow link is asked for, and how long it may take.
+
+
+MBIT = 1e6
+PAIR = [(0, 1)]
+
+
+@pytest.mark.parametrize(
+    "rate", [10 * MBIT, 100 * MBIT, 1000 * MBIT, 10_000 * MBIT, 400_000 * MBIT]
+)
+def test_what_is_under_way_follows_the_rate_and_each_size_has_its_six_windows(rate: float) -> None:
+    policy = paced(Policy(), rate)
+    assert policy.in_flight_bytes <= Policy().in_flight_bytes
+    for size in affordable(SIZES, rate):
+        window_s = max(2, min(64, policy.in_flight_bytes // max(1, size))) * size * 8 / rate
+        assert 8 * window_s <= 2 * policy.point_budget_ms / 1e3
+
+
+def test_a_fast_link_is_asked_for_everything_and_a_slow_one_still_for_what_fills_it() -> None:
+    assert affordable(SIZES, 1e9) == SIZES
+    assert affordable(SIZES, None) == SIZES
+    assert max(affordable(SIZES, 10 * MBIT)) == 65536
+    assert max(affordable(SIZES, 0.1 * MBIT)) == 65536
+    assert paced(Policy(), None) == Policy()
+    assert paced(Policy(), 100e9) == Policy()
+
+
+def test_small_messages_are_repeated_until_counters_can_tell_them() -> None:
+    pings = provable(sweep("pingpong", [0, 8, 16384], PAIR), 16384)
+    assert [point.least_operations for point in pings] == [820, 586, 1]
+    streams = provable(sweep("stream", [8, 4 << 20], PAIR), 16384)
+    assert [point.least_operations for point in streams] == [2048, 1]
+    counted = sweep("pingpong", [8], PAIR, formula="osu")
+    assert provable(counted, 16384) == tuple(counted)
+
+
+def test_sizes_of_the_user_get_the_time_that_they_need() -> None:
+    points, policy = with_time(sweep("stream", [32 << 20, 64 << 20, 8], PAIR), Policy(), 1e9)
+    budgets = [point.budget_ms or policy.point_budget_ms for point in points]
+    for point, budget in zip(points, budgets, strict=True):
+        assert 2 * budget >= 8 * 2 * point.message_bytes * 8e3 / 1e9
+        assert policy.point_deadline_ms > 2 * budget
+    assert points[2].budget_ms is None
+    given, _ = with_time(sweep("stream", [64 << 20], PAIR), Policy(), 1e9, budget_given=True)
+    assert given[0].budget_ms is None
+
+
+def test_a_formula_meets_its_deadline_at_the_claimed_rate() -> None:
+    point = sweep("stream", [4 << 20], PAIR, formula="osu")[0]
+    assert formula_messages(point) == 22 * 64
+    _, policy = with_time([point], Policy(), 1e9)
+    assert (
+        policy.point_deadline_ms / 1e3
+        > 22 * 64 * (4 << 20) * 8 / 1e9
+        > Policy().point_deadline_ms / 1e3
+    )
+
+
+def test_a_formula_that_cannot_end_is_refused_with_the_arithmetic() -> None:
+    point = sweep("stream", [4 << 20], PAIR, formula="osu")[0]
+    with pytest.raises(BadInput, match=r"1408 messages by osu's count\) takes 4724 s at 10 Mb/s"):
+        with_time([point], Policy(), 10 * MBIT)
+
+
+@pytest.mark.parametrize(
+    ("formula", "size", "count"),
+    [
+        ("osu", 8, 110 * 64),
+        ("osu", 8193, 22 * 64),
+        ("imb-mpi1", 4 << 20, 30 * 64),
+        ("imb-p2p", 1 << 20, 880 * 64),
+    ],
+)
+def test_the_suites_counts(formula: Formula, size: int, count: int) -> None:
+    assert (
+        formula_messages(
+            Point(id=0, pattern="stream", form="stream", message_bytes=size, formula=formula)
+        )
+        == count
+    )

@@ -1,12 +1,15 @@
 """A provider that libfabric gave in another's place is a finding; the usual layers are none."""
 
+import re
+
 import pytest
 from tests.changed_runs import set_
 from tests.synthetic import World, run_of
 
 from wireproof.model.record import LibfabricUsed
 from wireproof.model.run import Run
-from wireproof.verdict.run import judge
+from wireproof.verdict.catalogue import CATALOGUE
+from wireproof.verdict.run import OF_A_LIBRARY, judge
 
 
 def ran(provider: str, wanted: str, **fabric: str) -> Run:
@@ -98,3 +101,28 @@ def test_ranks_that_differ_are_a_finding() -> None:
     assert [one.severity for one in found] == ["warning"]
     assert "api version is 1.17" in found[0].message
     assert "2.4" in found[0].message
+
+
+# --- Our own sockets have no library: advice about one is useless there.
+
+
+@pytest.mark.parametrize("path", ["mgmt", "stripe"])
+def test_our_own_sockets_are_never_told_of_mpi_variables(path: str) -> None:
+    run = run_of(World(path=path, sizes=(8, 1 << 20)))
+    assert run.open is not None
+    own = judge(set_(run, open=set_(run.open, transport="tcp")))
+    assert own.verdict == "fail"
+    for one in own.findings:
+        assert not any(
+            word in one.advice for word in ("UCX_", "FI_", "btl_", "PSM3_", "I_MPI_", "MPIR_")
+        ), one
+    assert any("ip route get" in one.advice for one in own.findings)
+    assert any("UCX_" in one.advice for one in judge(run).findings)
+
+
+def test_the_list_is_that_of_the_codes_whose_advice_names_a_variable_of_a_library() -> None:
+    variable = re.compile(r"\b(UCX_|FI_|I_MPI_|PSM3_|MPIR_|OMPI_|btl_|LD_LIBRARY_PATH)")
+    named = {code for code, entry in CATALOGUE.items() if variable.search(entry.next_action)}
+    # PSM3 is asked for by name, and its variables count without an MPI too.
+    of_psm3 = {code for code in named if code.startswith(("psm-", "pfc-"))}
+    assert named - of_psm3 == OF_A_LIBRARY

@@ -127,10 +127,10 @@ def _alltoall(setting: Setting) -> None:
             GROUP,
             "alltoall of 100,000 ranks, half of the stated interval / time",
             "share",
-            (found.high_ns - found.low_ns) / 2 / found.time_ns,
+            (found.spread_ns.high - found.spread_ns.low) / 2 / found.time_ns,
             0.05,
             quantity="share",
-            note=f"{found.simulated} of {found.phases} phases, {seconds:.0f} s",
+            note=f"{found.simulated} of {found.total} phases, {seconds:.0f} s",
         )
     )
     hits = trials = 0
@@ -143,7 +143,7 @@ def _alltoall(setting: Setting) -> None:
         for seed in range(25):
             topology = ScaleTopology(nodes=160, ppn=4, leaf=16, uplinks=uplinks, seed=seed)
             sample = alltoall(SimulatedNetwork(MACHINE, topology), size, most_phases=72)
-            hits += sample.low_ns <= whole <= sample.high_ns
+            hits += sample.spread_ns.low <= whole <= sample.spread_ns.high
             trials += 1
     title = "alltoall of 640 ranks: the interval of 72 phases holds all 639"
     add_share(setting, GROUP, title, hits, trials, 0.9, "at least")

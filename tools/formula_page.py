@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import wireproof
 from wireproof.physics.limits import limits
 from wireproof.physics.table import link_from_name, link_names
-from wireproof.plan.footprint.modes import MODES, JobShape, Mode
+from wireproof.plan.footprint.modes import MODES, VARIABLES, Mode, PlannedJob
 
 __all__ = ["formulas"]
 
@@ -60,10 +60,11 @@ def _footprints() -> Iterator[str]:
 
 def _footprint(mode: Mode) -> Iterator[str]:
     """With the defaults of its variables, between 64 nodes of 28 ranks."""
-    defaults = {one.name: one.default for one in mode.variables}
-    world = JobShape(nodes=64, ppn=28, rails=1, mtu=4096, settings=defaults)
+    variables = [VARIABLES[name] for name in mode.variables]
+    defaults = {one.name: one.default for one in variables}
+    world = PlannedJob(nodes=64, ppn=28, settings=defaults)
     yield f"### {mode.name}\n\n{mode.title}.\n\n| variable | default | meaning |\n|---|--:|---|"
-    yield from (f"| `{one.name}` | {one.default} | {one.meaning} |" for one in mode.variables)
+    yield from (f"| `{one.name}` | {one.default} | {one.meaning} |" for one in variables)
     yield "\n| what | for each | formula | basis |\n|---|---|---|---|"
     for part in mode.parts(world):
         yield f"| {part.name} | {part.per} | {part.formula} | {part.basis} |"

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wireproof.model.errors import BadInput
-from wireproof.plan import Bounds, Footprint
-from wireproof.plan.footprint import PlannedJob, QpLimit, limit_of_attributes
+from wireproof.plan import Bounds, Footprint, LimitCheck
+from wireproof.plan.footprint import limit_of_attributes, qp_limit
 from wireproof.plan.footprint import footprint as computed
-from wireproof.plan.footprint.modes import MODES
+from wireproof.plan.footprint.modes import MODES, PlannedJob
 from wireproof.plan.footprint.observed import of_job, of_memory, of_node, resources_of
 
 SLIDES = {"nodes": 64, "ppn": 28}
@@ -20,7 +20,7 @@ MESH = 63 * 28  # remote ranks of a rank, all with all
 
 
 def footprint(
-    mode: str, nodes: int, ppn: int, *, limits: tuple[QpLimit, ...] = (), **options: Any
+    mode: str, nodes: int, ppn: int, *, limits: tuple[LimitCheck, ...] = (), **options: Any
 ) -> Footprint:
     return computed(mode, PlannedJob(nodes=nodes, ppn=ppn, **options), limits)
 
@@ -196,7 +196,7 @@ def test_bad_input_is_one_sentence(options: dict[str, object], words: str) -> No
 
 def test_limits_say_whether_a_node_fits() -> None:
     attributes = "hca_id: mlx5_0\n\tmax_qp:\t\t\t131072\n"
-    limits = (limit_of_attributes(attributes), QpLimit("small", 100, "made up"))
+    limits = (limit_of_attributes(attributes), qp_limit("small", 100, "made up"))
     fits = [check.fits for check in footprint("psm3-rdma1", **SLIDES, limits=limits).limits]
     assert fits == [True, None]
     crowded = footprint("psm3-rdma2", **SLIDES, peers=1764, limits=limits).limits

@@ -9,7 +9,7 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -146,50 +146,34 @@ class Lab:
             raise LabError(
                 f"node {node} of lab {self.name} has died: take the lab down and up again."
             )
-        for line in Path(f"/proc/{process.pid}/net/dev").read_text(encoding="utf-8").splitlines():
-            name, _, rest = line.partition(":")
-            if name.strip() == device:
-                fields = [int(word) for word in rest.split()]
-                return {
-                    "rx_bytes": fields[0],
-                    "rx_packets": fields[1],
-                    "tx_bytes": fields[8],
-                    "tx_packets": fields[9],
-                }
-        raise BadInput(f"node {node} has no device {device!r}.")
+        text = Path(f"/proc/{process.pid}/net/dev").read_text(encoding="utf-8")
+        found = re.search(rf"^ *{re.escape(device)}:(.*)$", text, re.MULTILINE)
+        if found is None:
+            raise BadInput(f"node {node} has no device {device!r}.")
+        fields = [int(word) for word in found[1].split()]
+        places = {"rx_bytes": 0, "rx_packets": 1, "tx_bytes": 8, "tx_packets": 9}
+        return {name: fields[place] for name, place in places.items()}
 
     def set_fault(self, fault: Fault) -> None:
         """Inject a fault while the lab runs; it replaces a fault of the same kind in the same
         place.
         """
         check_fault(fault, self.topology)
-        self._change(
-            fault,
-            lambda faults: (
-                *(planted for planted in faults if planted.place != fault.place),
-                fault,
-            ),
-        )
+        self._change(fault, plant=True)
 
     def clear_fault(self, fault: Fault) -> None:
         """Remove a fault (its value is ignored). Raise ``BadInput`` if there is none."""
+        self._change(fault, plant=False)
 
-        def without(faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
-            kept = tuple(planted for planted in faults if planted.place != fault.place)
-            if kept == faults:
+    def _change(self, fault: Fault, *, plant: bool) -> None:
+        with _locked(self.folder):
+            state = read_state(self.folder) or self._state
+            kept = tuple(planted for planted in state.faults if planted.place != fault.place)
+            if not plant and kept == state.faults:
                 raise BadInput(
                     f"there is no {fault.kind} fault at {fault.node}, network {fault.network}."
                 )
-            return kept
-
-        self._change(fault, without)
-
-    def _change(
-        self, fault: Fault, change: Callable[[tuple[Fault, ...]], tuple[Fault, ...]]
-    ) -> None:
-        with _locked(self.folder):
-            state = read_state(self.folder) or self._state
-            faults = change(state.faults)
+            faults = (*kept, fault) if plant else kept
             replant(self.program, self.folder, state, fault, faults)
             self._state = msgspec.structs.replace(state, faults=faults)
             write_state(self.folder, self._state)
@@ -264,7 +248,17 @@ def up(topology: Topology, name: str, *, tied: bool = False) -> Lab:
     if missing := missing_for_lab():
         raise LabError(f"no lab can be built here: {'; '.join(missing)}.")
     program = find_program("wireproof-node")
-    state = _new_state(name, topology, tied)
+    topology, notes = buildable(topology)
+    state = LabState(
+        name=name,
+        cookie=secrets.token_hex(16),
+        topology=topology,
+        created_unix=time.time(),
+        tied=tied,
+        user_namespace=needs_user_namespace(),
+        faults=topology.faults,
+        notes=notes,
+    )
     folder = _new_folder(name)
     control: int | None = None
     try:
@@ -281,20 +275,6 @@ def up(topology: Topology, name: str, *, tied: bool = False) -> Lab:
         supervisor.release(control)
         control = None
     return Lab(folder, state, program, control)
-
-
-def _new_state(name: str, topology: Topology, tied: bool) -> LabState:
-    topology, notes = buildable(topology)
-    return LabState(
-        name=name,
-        cookie=secrets.token_hex(16),
-        topology=topology,
-        created_unix=time.time(),
-        tied=tied,
-        user_namespace=needs_user_namespace(),
-        faults=topology.faults,
-        notes=notes,
-    )
 
 
 def _write_files(folder: Path, program: Path, state: LabState) -> None:

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import socket
 import struct
 import subprocess
@@ -23,27 +24,14 @@ from wireproof.model.errors import CouldNotMeasure, LabError
 _SYS_ADMIN, _NET_ADMIN = 21, 12
 
 
-def _capabilities(status: str) -> int:
-    for line in status.splitlines():
-        if line.startswith("CapEff:"):
-            return int(line.split()[1], 16)
-    return 0
-
-
 def needs_user_namespace(status: str | None = None) -> bool:
     """Return False if this process may create namespaces itself: root with its capabilities, unlike
     root in most containers.
     """
     text = Path("/proc/self/status").read_text(encoding="utf-8") if status is None else status
+    effective = re.search(r"^CapEff:\s*([0-9a-f]+)", text, re.MULTILINE)
     wanted = (1 << _SYS_ADMIN) | (1 << _NET_ADMIN)
-    return _capabilities(text) & wanted != wanted
-
-
-def _setting(name: str, root: Path) -> int | None:
-    try:
-        return int((root / name.replace(".", "/")).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
+    return effective is None or int(effective[1], 16) & wanted != wanted
 
 
 def user_namespace_obstacles(root: Path = Path("/proc/sys")) -> list[str]:
@@ -59,8 +47,9 @@ def user_namespace_obstacles(root: Path = Path("/proc/sys")) -> list[str]:
             "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
         ),
     ):
-        if _setting(name, root) == bad:
-            obstacles.append(f"{name} is {bad}: run `{remedy}` as root, or run the lab as root")
+        with contextlib.suppress(OSError, ValueError):
+            if int((root / name.replace(".", "/")).read_text(encoding="utf-8")) == bad:
+                obstacles.append(f"{name} is {bad}: run `{remedy}` as root, or run the lab as root")
     return obstacles
 
 
@@ -84,13 +73,6 @@ def missing_for_lab() -> list[str]:
 
 _CREDENTIALS = struct.Struct("iII")  # struct ucred: pid, uid, gid
 _PATIENCE_S = 30.0
-
-
-def _minimal_environment() -> dict[str, str]:
-    """Return a minimal environment: the supervisor outlives its creator and must not inherit
-    variables of a job or session.
-    """
-    return {"PATH": os.environ.get("PATH", os.defpath)}
 
 
 def start(program: Path, folder: Path, state: LabState) -> tuple[LabState, int]:
@@ -137,8 +119,10 @@ def _spawn(argv: list[str], descriptors: tuple[int, int]) -> None:
     """Start the supervisor. The started process exits at once; its child, the supervisor, is
     detached and continues.
     """
+    # the supervisor outlives its creator and must not inherit variables of a job or session
+    environment = {"PATH": os.environ.get("PATH", os.defpath)}
     done = subprocess.run(
-        **by_path(argv, _minimal_environment()),
+        **by_path(argv, environment),
         pass_fds=descriptors,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -160,9 +144,8 @@ def _receive(report: socket.socket, deadline: float) -> tuple[str, int]:
     message, ancillary, _, _ = report.recvmsg(4096, socket.CMSG_SPACE(_CREDENTIALS.size))
     for level, kind, content in ancillary:
         if (level, kind) == (socket.SOL_SOCKET, socket.SCM_CREDENTIALS) and message:
-            return message.decode("utf-8", "replace"), _CREDENTIALS.unpack(
-                content[: _CREDENTIALS.size]
-            )[0]
+            pid, _, _ = _CREDENTIALS.unpack(content[: _CREDENTIALS.size])
+            return message.decode("utf-8", "replace"), pid
     return "", 0
 
 
@@ -197,21 +180,13 @@ def _collect(
 
 def explain(reason: str, user: bool, obstacles: Sequence[str] | None = None) -> str:
     """Return the supervisor's reason with the remedy."""
-    if user:
-        known = list(user_namespace_obstacles() if obstacles is None else obstacles)
-        if not known and "proc" in reason:
-            known = [
-                (
-                    "parts of /proc are hidden here, as in a container: run the lab as root"
-                    " outside it"
-                )
-            ]
-        hint = (
-            "; ".join(known)
-            or "this kernel does not allow ordinary users to do that: run the lab as root"
-        )
-        return f"the lab cannot be built without root: {reason}: {hint}."
-    return f"the lab cannot be built: {reason}."
+    if not user:
+        return f"the lab cannot be built: {reason}."
+    hint = "this kernel does not allow ordinary users to do that: run the lab as root"
+    if "proc" in reason:
+        hint = "parts of /proc are hidden here, as in a container: run the lab as root outside it"
+    hint = "; ".join(user_namespace_obstacles() if obstacles is None else obstacles) or hint
+    return f"the lab cannot be built without root: {reason}: {hint}."
 
 
 def release(control: int) -> None:

@@ -60,14 +60,6 @@ _LINE_OVERHEAD = 14 + 24  # header; frame check, preamble and gap
 _VALUES = {"rate": parse_rate, "loss": parse_loss_percent, "delay": parse_delay_us}
 
 
-def _node_names(nodes: int | list[str], source: str) -> tuple[str, ...]:
-    if isinstance(nodes, list):
-        return tuple(nodes)
-    if not 1 <= nodes <= MOST_NODES:
-        raise BadInput(f"{source}: nodes = {nodes} is out of range: give 1 to {MOST_NODES}.")
-    return tuple(f"n{number}" for number in range(1, nodes + 1))
-
-
 class _TopologyFile(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     nodes: int | list[str]
     network: tuple[Network, ...] = ()
@@ -84,8 +76,13 @@ def parse_topology(text: str, source: str = "topology") -> Topology:
     remedy.
     """
     file = read_struct(text, source, _TopologyFile)
+    nodes = file.nodes
+    if isinstance(nodes, int):
+        if not 1 <= nodes <= MOST_NODES:
+            raise BadInput(f"{source}: nodes = {nodes} is out of range: give 1 to {MOST_NODES}.")
+        nodes = [f"n{number}" for number in range(1, nodes + 1)]
     topology = Topology(
-        nodes=_node_names(file.nodes, source),
+        nodes=tuple(nodes),
         networks=file.network,
         faults=file.fault,
         share=file.share,
@@ -177,10 +174,11 @@ def _check_nodes(topology: Topology, source: str) -> None:
 
 
 def _check_network(network: Network, topology: Topology, where: str) -> None:
-    if _NETWORK.fullmatch(network.name) is None:
-        raise BadInput(f"{where}: name: use 1 to 10 lower-case letters and digits, letter first.")
-    if _NETWORK.fullmatch(network.bridge) is None:
-        raise BadInput(f"{where}: switch: use 1 to 10 lower-case letters and digits, letter first.")
+    for key, name in (("name", network.name), ("switch", network.bridge)):
+        if _NETWORK.fullmatch(name) is None:
+            raise BadInput(
+                f"{where}: {key}: use 1 to 10 lower-case letters and digits, letter first."
+            )
     _check_device(network.device, where)
     if not 576 <= network.mtu <= 65535:
         raise BadInput(

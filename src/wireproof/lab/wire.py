@@ -8,6 +8,7 @@ import struct
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from wireproof.lab.commands import shape_of
 from wireproof.model.errors import LabError
 from wireproof.model.record import EngineError
 from wireproof.model.topology import (
@@ -19,7 +20,6 @@ from wireproof.model.topology import (
     fallen_behind,
     parse_delay_us,
     parse_loss_percent,
-    parse_rate,
 )
 
 WIRE = "@wire"
@@ -37,22 +37,14 @@ def _line(
     """Return the words for a direction of a link (bits/s, ns, lost frames per 10^9): the network's
     rate; towards the switch, also the latency and loss of the lab; then the faults.
     """
-    rate, delay_ns, loss = network.rate_bits_per_s or 0, 0, 0.0
+    shape = shape_of(network, faults, node, direction)
+    delay_ns, loss = round((shape.delay_us or 0.0) * 1000), (shape.loss_percent or 0.0) / 100
     if direction == "tx":
-        delay_ns = round((parse_delay_us(topology.latency) if topology.latency else 0.0) * 1000)
-        loss = parse_loss_percent(topology.loss) / 100 if topology.loss else 0.0
-    for fault in faults:
-        if (fault.node, fault.network, fault.direction) != (node, network.name, direction):
-            continue
-        if fault.kind == "rate":
-            rate = min(rate, parse_rate(fault.value))
-        elif fault.kind == "loss":
-            loss = 1 - (1 - loss) * (1 - parse_loss_percent(fault.value) / 100)
-        elif fault.kind == "delay":
-            delay_ns += round(parse_delay_us(fault.value) * 1000)
-    return (
-        f"{direction}_rate={rate} {direction}_delay={delay_ns} {direction}_loss={round(loss * 1e9)}"
-    )
+        delay_ns += round((parse_delay_us(topology.latency) if topology.latency else 0.0) * 1000)
+        lost_anyway = parse_loss_percent(topology.loss) / 100 if topology.loss else 0.0
+        loss = 1 - (1 - lost_anyway) * (1 - loss)
+    words = {"rate": shape.rate or 0, "delay": delay_ns, "loss": round(loss * 1e9)}
+    return " ".join(f"{direction}_{name}={value}" for name, value in words.items())
 
 
 def wire_ports(topology: Topology) -> list[tuple[str, Network]]:

@@ -8,9 +8,11 @@ and only if"): no drops; Xon and Xoff present. This module adds the priority, an
 control, which IEEE 802.1Q does not allow together with PFC.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from wireproof.model.traffic import Direction
 from wireproof.pfc import (
@@ -72,44 +74,34 @@ class JudgedPort(NamedTuple):
         return f": no counters of the driver {self.reading.driver or '(none)'} are known"
 
 
-class Said(NamedTuple):
-    """The conclusion of a rule about its condition; ``code``: the code of the finding."""
-
-    answer: Answer
-    because: str
-    code: str = ""
-    counts: Sequence[Count] = ()
+def _said(answer: Answer, because: str, code: str = "", counts: Sequence[Count] = ()) -> Condition:
+    """Return the conclusion of a rule; ``conditions`` adds the name of the condition."""
+    counters = [counter for one in counts for counter in one.counters]
+    return Condition(name="", answer=answer, because=because, code=code, counters=counters)
 
 
-Rule = Callable[[JudgedPort], Iterator[Said]]
+Rule = Callable[[JudgedPort], Iterator[Condition]]
 """Yields its conclusions, or nothing if it does not apply."""
 
 
 def conditions(port: JudgedPort) -> list[Condition]:
     """Return all four conditions, each by the first rule that concludes something."""
-    return [_first(port, name, rules) for name, rules in CONDITIONS.items()]
+    found = []
+    for name, rules in CONDITIONS.items():
+        said = next(chain.from_iterable(rule(port) for rule in rules))
+        if said.code == _MISSING and not port.reading.family and name != "link-pause":
+            driver = port.reading.driver or "(none)"
+            because = f"wireproof knows no pause counters of the driver {driver}"
+            said = replace(said, because=because, code="pfc-adapter-unknown")
+        found.append(replace(said, name=name))
+    return found
 
 
-def _first(port: JudgedPort, name: str, rules: Iterable[Rule]) -> Condition:
-    said = next(chain.from_iterable(rule(port) for rule in rules))
-    if said.code == _MISSING and not port.reading.family and name != "link-pause":
-        said = said._replace(
-            because=(
-                f"wireproof knows no pause counters of the driver {port.reading.driver or '(none)'}"
-            ),
-            code="pfc-adapter-unknown",
-        )
-    counters = [counter for one in said.counts for counter in one.counters]
-    return Condition(
-        name=name, answer=said.answer, because=said.because, code=said.code, counters=counters
-    )
-
-
-def _unread(counts: Sequence[Count | None]) -> Iterator[Said]:
+def _unread(counts: Sequence[Count | None]) -> Iterator[Condition]:
     """Report counters that exist but have no value for this interval."""
     if unknown := [one for one in counts if one is not None and one.moved is None]:
         why = unknown[0].remark or "not known"
-        yield Said(
+        yield _said(
             "unproven",
             f"{_leaf(unknown[0].counters)} has no value for this interval: {why}",
             "pfc-counters-unreadable",
@@ -117,9 +109,9 @@ def _unread(counts: Sequence[Count | None]) -> Iterator[Said]:
         )
 
 
-def _no_priority(port: JudgedPort) -> Iterator[Said]:
+def _no_priority(port: JudgedPort) -> Iterator[Condition]:
     if port.priority is None:
-        yield Said(
+        yield _said(
             "unproven", "the lossless priority is unknown: give --priority", "pfc-no-priority"
         )
 
@@ -157,38 +149,38 @@ def _asked(port: JudgedPort) -> list[Drop]:
     return [one for one in port.reading.drops if one.priority in (None, port.priority)]
 
 
-def _lost(port: JudgedPort) -> Iterator[Said]:
+def _lost(port: JudgedPort) -> Iterator[Condition]:
     if dropped := drops_of(port.reading, port.priority):
         said = "; ".join(f"{_amount(one.count)} ({one.direction})" for one in dropped[:3])
         counts = [one.count for one in dropped]
-        yield Said("fail", f"packets were dropped: {said}", "pfc-dropped", counts)
+        yield _said("fail", f"packets were dropped: {said}", "pfc-dropped", counts)
     if lost := [one for one in port.reading.lost if one.moved]:
         said = "; ".join(_amount(one) for one in lost[:3])
-        yield Said("fail", f"packets were lost in the network: {said}", "pfc-lost", lost)
+        yield _said("fail", f"packets were lost in the network: {said}", "pfc-lost", lost)
 
 
-def _drops_unread(port: JudgedPort) -> Iterator[Said]:
+def _drops_unread(port: JudgedPort) -> Iterator[Condition]:
     yield from _unread([*(one.count for one in _asked(port)), *port.reading.lost])
 
 
-def _in_the_switch(port: JudgedPort) -> Iterator[Said]:
+def _in_the_switch(port: JudgedPort) -> Iterator[Condition]:
     """Judge drops in a switch, which hosts see only as retransmissions."""
     reading = port.reading
     if reading.lost and not reading.by_kernel:
         return
     if reading.resent is None:
         because = "drops in a switch would go unnoticed: no retransmission counter was read"
-        yield Said("unproven", because + port.of_driver, _MISSING)
+        yield _said("unproven", because + port.of_driver, _MISSING)
     elif reading.resent.moved:
         because = (
             f"TCP retransmitted segments ({_amount(reading.resent)}): they were lost in a switch, "
             "or only late"
         )
-        yield Said("unproven", because, "pfc-lost", [reading.resent])
+        yield _said("unproven", because, "pfc-lost", [reading.resent])
     yield from _unread([reading.resent])
 
 
-def _none_dropped(port: JudgedPort) -> Iterator[Said]:
+def _none_dropped(port: JudgedPort) -> Iterator[Condition]:
     proving = [
         one
         for one in _asked(port)
@@ -197,18 +189,18 @@ def _none_dropped(port: JudgedPort) -> Iterator[Said]:
     for direction, verb in _VERB.items():
         if not any(one.direction == direction for one in proving):
             because = f"no counter shows packets dropped when {verb}"
-            yield Said("unproven", because + port.of_driver, _MISSING)
+            yield _said("unproven", because + port.of_driver, _MISSING)
     because = "the host's counters show 0 drops in both directions"
-    yield Said("pass", because, "", [one.count for one in proving])
+    yield _said("pass", because, "", [one.count for one in proving])
 
 
 # --- Condition 2: every pause that was requested was also ended.
 
 
-def _never_resumed(port: JudgedPort) -> Iterator[Said]:
+def _never_resumed(port: JudgedPort) -> Iterator[Condition]:
     for verb, pauses in port.ways:
         if pauses.stopped and pauses.resumed is False:
-            yield Said(
+            yield _said(
                 "fail",
                 f"Xoff was {verb} ({_sent(pauses)}), but Xon never",
                 "pfc-no-xon",
@@ -216,17 +208,17 @@ def _never_resumed(port: JudgedPort) -> Iterator[Said]:
             )
 
 
-def _no_pause(port: JudgedPort) -> Iterator[Said]:
+def _no_pause(port: JudgedPort) -> Iterator[Condition]:
     if any(one.stopped is not False for _, one in port.ways):
         return
     if drops_of(port.reading, port.priority):
         because = "packets were dropped, but no pause was sent or received"
-        yield Said("fail", because, "pfc-no-xoff", _both(port.own))
+        yield _said("fail", because, "pfc-no-xoff", _both(port.own))
     because = "no pause was sent or received: this port was not congested"
-    yield Said("quiet", because, "", _both(port.own))
+    yield _said("quiet", because, "", _both(port.own))
 
 
-def _pauses_uncounted(port: JudgedPort) -> Iterator[Said]:
+def _pauses_uncounted(port: JudgedPort) -> Iterator[Condition]:
     for verb, pauses in port.ways:
         if pauses.stopped is None:
             yield from _unread(_counts(pauses))
@@ -236,21 +228,21 @@ def _pauses_uncounted(port: JudgedPort) -> Iterator[Said]:
                 because += "; its driver lists them only if PFC is on for the priority"
             elif port.reading.total:
                 because += "; its counters do not separate PFC frames by priority"
-            yield Said("unproven", because, _MISSING)
+            yield _said("unproven", because, _MISSING)
         elif pauses.stopped and pauses.resumed is None:
             because = f"Xoff was {verb} ({_sent(pauses)}), but no counter shows that a pause ended"
-            yield Said("unproven", because + port.of_driver, _MISSING)
+            yield _said("unproven", because + port.of_driver, _MISSING)
 
 
-def _resumed(port: JudgedPort) -> Iterator[Said]:
+def _resumed(port: JudgedPort) -> Iterator[Condition]:
     ended = [f"{verb}: {_sent(one)}, ended" for verb, one in port.ways if one.stopped]
-    yield Said("pass", ", ".join(ended), "", _both(port.own))
+    yield _said("pass", ", ".join(ended), "", _both(port.own))
 
 
 # --- Condition 3: the pressure and the traffic are in the lossless priority; the others are quiet.
 
 
-def _others_paused(port: JudgedPort) -> Iterator[Said]:
+def _others_paused(port: JudgedPort) -> Iterator[Condition]:
     """Report pauses of other priorities, except those counted together with the lossless one (one
     traffic class)."""
     others = [
@@ -265,7 +257,7 @@ def _others_paused(port: JudgedPort) -> Iterator[Said]:
         shown = ", ".join(str(one.priority) for one in others)
         because = f"other priorities also paused: {shown}; the lossless priority is {port.priority}"
         counts = [count for one in others for count in _both(one)]
-        yield Said("fail", because, "pfc-wrong-priority", counts)
+        yield _said("fail", because, "pfc-wrong-priority", counts)
 
 
 def _alike(one: Pauses, other: Pauses) -> bool:
@@ -275,7 +267,7 @@ def _alike(one: Pauses, other: Pauses) -> bool:
     return first.value is not None and first.value == second.value
 
 
-def _traffic_elsewhere(port: JudgedPort) -> Iterator[Said]:
+def _traffic_elsewhere(port: JudgedPort) -> Iterator[Condition]:
     shares = _shares(port.reading)
     if shares is None or shares[port.lossless] >= IN_PRIORITY:
         return
@@ -284,9 +276,9 @@ def _traffic_elsewhere(port: JudgedPort) -> Iterator[Said]:
     counts = _both(port.reading.of(most))
     if most != port.priority and own < HARDLY:
         because += f", {shares[most]:.0%} in priority {most}"
-        yield Said("fail", because, "pfc-wrong-priority", counts)
+        yield _said("fail", because, "pfc-wrong-priority", counts)
     because += f", {1 - own:.0%} in others: other traffic, or part of the load"
-    yield Said("unproven", because, "pfc-mixed-priorities", counts)
+    yield _said("unproven", because, "pfc-mixed-priorities", counts)
 
 
 def _shares(reading: PfcReading) -> list[float] | None:
@@ -306,32 +298,32 @@ def _shares(reading: PfcReading) -> list[float] | None:
     return None if sum(busiest) < LEAST_TRAFFIC else [value / sum(busiest) for value in busiest]
 
 
-def _others_unseen(port: JudgedPort) -> Iterator[Said]:
+def _others_unseen(port: JudgedPort) -> Iterator[Condition]:
     """Report pauses of other priorities that are not counted, unless the driver shows them only if
     enabled.
     """
     yield from _unread([count for one in port.reading.priorities for count in _both(one)])
     shown = port.reading.shown_when_on and None not in (port.own.tx.stopped, port.own.rx.stopped)
     if not shown and any(None in (one.tx.stopped, one.rx.stopped) for one in port.others):
-        yield Said(
+        yield _said(
             "unproven", f"pauses of the other priorities are not counted{port.of_driver}", _MISSING
         )
 
 
-def _others_quiet(port: JudgedPort) -> Iterator[Said]:
+def _others_quiet(port: JudgedPort) -> Iterator[Condition]:
     shares, counts = _shares(port.reading), _both(port.own)
     if not port.claimed:
         because = (
             f"only priority {port.priority} paused; without --priority it is unknown whether "
             "that is the right priority"
         )
-        yield Said("unproven", because, "pfc-no-priority")
+        yield _said("unproven", because, "pfc-no-priority")
     if shares is not None:
         because = f"{shares[port.lossless]:.0%} of the traffic was in priority {port.priority}"
-        yield Said("pass", f"{because}; no other priority paused", "", counts)
+        yield _said("pass", f"{because}; no other priority paused", "", counts)
     if port.own.paused:
-        yield Said("pass", f"only priority {port.priority} paused", "", counts)
-    yield Said(
+        yield _said("pass", f"only priority {port.priority} paused", "", counts)
+    yield _said(
         "quiet", "no priority paused, and no counter separates the traffic of the priorities"
     )
 
@@ -339,28 +331,28 @@ def _others_quiet(port: JudgedPort) -> Iterator[Said]:
 # --- Condition 4: link-level flow control (802.3x) is off, by the setting and by its frames.
 
 
-def _link_pauses(port: JudgedPort) -> Iterator[Said]:
+def _link_pauses(port: JudgedPort) -> Iterator[Condition]:
     reading, settings = port.reading, port.settings
     moved, code = [one for one in reading.link if one.moved], "pfc-link-flow-control"
     if settings is not None and (settings.link_rx or settings.link_tx):
         both = (("RX", settings.link_rx), ("TX", settings.link_tx))
         on = " and ".join(way for way, value in both if value)
-        yield Said("fail", f"`ethtool -a {reading.nic}` shows {on} on", code, moved)
+        yield _said("fail", f"`ethtool -a {reading.nic}` shows {on} on", code, moved)
     if moved:
         because = f"pause frames of the whole link were counted: {_amount(moved[0])}"
-        yield Said("fail", because, code, moved)
+        yield _said("fail", because, code, moved)
     if reading.shown_when_on and reading.link:
         because = (
             "its driver lists pause frames of the whole link, which it does only if they are on"
         )
-        yield Said("fail", because, code, reading.link)
+        yield _said("fail", because, code, reading.link)
 
 
-def _link_quiet(port: JudgedPort) -> Iterator[Said]:
+def _link_quiet(port: JudgedPort) -> Iterator[Condition]:
     settings = port.settings
     if settings is None or settings.link_rx is None or settings.link_tx is None:
-        yield Said("unproven", f"`ethtool -a {port.reading.nic}` was not read", _MISSING)
-    yield Said("pass", "`ethtool -a` shows RX and TX off", "", port.reading.link)
+        yield _said("unproven", f"`ethtool -a {port.reading.nic}` was not read", _MISSING)
+    yield _said("pass", "`ethtool -a` shows RX and TX off", "", port.reading.link)
 
 
 CONDITIONS: Mapping[str, tuple[Rule, ...]] = {

@@ -1,5 +1,7 @@
 # pure
-"""Read a port's priority flow control counters, by driver. Pure."""
+"""Read a port's priority flow control counters, by driver. The byte ledger's code also detects
+wraps and resets in these counters. Pure.
+"""
 
 import functools
 from collections.abc import Container, Iterable, Sequence
@@ -20,9 +22,6 @@ from wireproof.model.site import HEADS, of_site
 from wireproof.model.toml import check_braces, once, read_rows
 from wireproof.model.traffic import DIRECTIONS, Direction, Ledger, PortLedger, Watched
 from wireproof.pfc import Count, Drop, Pauses, PfcReading, PriorityReading
-
-# --- Pauses, drops and alarms of a host's ports, by the table of the adapter. The byte ledger's
-# code also detects wraps and resets in these counters.
 
 # --- The ports of a host that can have priority flow control.
 
@@ -154,10 +153,10 @@ def by_counters(statistics: Container[str]) -> PfcFamily | None:
     """Return the only family with pause counters among ``statistics`` (names of ``ethtool -S``),
     else None.
     """
-    for signs in (_own, _totals):
-        found = [
-            one for one in pausing() if any(_listed(names, statistics) for names in signs(one))
-        ]
+    signs = [(one, _own(one)) for one in pausing()]
+    totals = [(one, () if own else one.total) for one, own in signs]
+    for candidates in (signs, totals):
+        found = [one for one, each in candidates if any(_listed(n, statistics) for n in each)]
         if found:
             return found[0] if len(found) == 1 else None
     return None
@@ -167,10 +166,6 @@ def _own(family: PfcFamily) -> tuple[Names, ...]:
     """Return the counters that no other family has."""
     pairs = (family.xoff, family.frames, family.paused_us, family.load)
     return tuple(names for pair in pairs for names in pair if names)
-
-
-def _totals(family: PfcFamily) -> tuple[Names, ...]:
-    return () if _own(family) else family.total
 
 
 def _listed(names: Names, statistics: Container[str]) -> bool:
@@ -201,53 +196,107 @@ def readings_of(watched: Watched, nics: Iterable[str]) -> list[PfcReading]:
         start, before, after, watched.peaks, watched.settled_s * 1e3, watched.fell
     )
     ledger = HostPorts(watched.host, about.nics, foreign=about.foreign_sysfs).ledger(changes)
-    host = _HostChanges(watched.host, changes, _spelled([*before.counters, *after.counters]))
+    # each name without the trailing spaces of some drivers, with its spelling in the readings
+    spelled = {name.strip(): name for name in (*before.counters, *after.counters)}
     known = {nic.name: nic for nic in about.nics}
-    return [host.port(known[name], ledger) for name in nics if name in known]
+    return [
+        _PausedPort(known[name], changes, spelled).reading(watched.host, ledger)
+        for name in nics
+        if name in known
+    ]
 
 
-def statistics_of(counters: Iterable[str], nic: str) -> set[str]:
-    """Return one interface's names of ``ethtool -S`` without the trailing spaces of some
-    drivers.
+def _by_kernel(port: PortLedger) -> bool | None:
+    """Return whether the kernel moved a tenth or more; None if its part is not counted
+    separately.
     """
-    place = f"ethtool/{nic}/"
-    return {name.removeprefix(place).strip() for name in counters if name.startswith(place)}
+    found = None
+    for direction in DIRECTIONS:
+        entries = [one for one in port.entries(direction) if one.bytes is not None]
+        kernel = sum(one.bytes or 0.0 for one in entries if one.carrier == "kernel")
+        if any(one.carrier == "kernel" for one in entries):
+            most = max(one.bytes or 0.0 for one in entries)
+            found = bool(found) or (kernel >= _LEAST_TRAFFIC and kernel >= _A_PART * most)
+    return found
 
 
-def _spelled(counters: Iterable[str]) -> dict[str, str]:
-    """Map each name without trailing spaces to its spelling in the readings."""
-    return {name.strip(): name for name in counters}
+@functools.lru_cache(maxsize=1 << 14)
+def _filled(template: str, nic: str, device: str, port: int, priority: int) -> str:
+    """Return the name with its placeholders filled in; cached, because most hosts of a cluster have
+    the same names."""
+    place = template if "/" in template else f"ethtool/{{nic}}/{template}"
+    return place.format(nic=nic, device=device, port=port, p=priority)
 
 
-class _HostChanges:
-    """One host's changes, looked up by the names of the table."""
+class _PausedPort:
+    """One port with the table of its adapter, and the changes of its host's counters."""
 
-    def __init__(self, host: str, changes: Changes, spelled: dict[str, str]) -> None:
-        self.host, self.changes, self.spelled = host, changes, spelled
+    def __init__(self, nic: Nic, changes: Changes, spelled: dict[str, str]) -> None:
+        place = f"ethtool/{nic.name}/"
+        self.nic, self.changes, self.spelled = nic, changes, spelled
+        self.family = (
+            by_driver(nic.driver)
+            or by_counters({one.removeprefix(place) for one in spelled if one.startswith(place)})
+            or PfcFamily(name="", drivers=(), source="")
+        )
 
-    def port(self, nic: Nic, ledger: Ledger) -> PfcReading:
-        family = by_driver(nic.driver) or by_counters(statistics_of(self.spelled, nic.name))
-        seconds = self.changes.interval_ns / 1e9
+    def reading(self, host: str, ledger: Ledger) -> PfcReading:
+        nic, family, changes = self.nic, self.family, self.changes
         arrived = crossed_at(ledger, nic.name, "rx")
-        plain = PfcReading(
-            host=self.host,
+        late = family.refresh_ms > changes.settled_ms
+        return PfcReading(
+            host=host,
             nic=nic.name,
             driver=nic.driver,
+            family=family.name,
             speed_bits_per_s=speed_of(nic),
             mtu=nic.mtu,
-            seconds=seconds,
+            seconds=changes.interval_ns / 1e9,
+            priorities=[self._priority(number) for number in PRIORITIES],
+            drops=self._drops(),
+            lost=self._each(family.lost),
+            resent=self._count(_RESENT),
+            by_kernel=_by_kernel(ledger.ports[nic.name]),
+            link=self._each(family.link),
+            storms=self._each(family.storms),
+            marks=self._each(family.marks),
+            total=self._each(family.total),
             tx_bytes=crossed_at(ledger, nic.name, "tx").bytes,
             rx_bytes=arrived.bytes,
             rx_peak_bytes_per_s=arrived.peak_bytes_per_s,
-            by_kernel=_by_kernel(ledger.ports[nic.name]),
+            before=self._before(),
+            unison=family.unison,
+            shown_when_on=family.shown_when_on,
+            late=f"{family.name} refreshes its counters every {family.refresh_ms:g} ms"
+            if late
+            else "",
         )
-        none = PfcFamily(name="", drivers=(), source="")
-        return _PausedPort(self, nic, family or none).filled(plain)
 
-    def count(self, names: Names, nic: Nic, priority: int = 0) -> Count | None:
-        """Return the first alternative that exists; None if none does."""
+    def _priority(self, number: int) -> PriorityReading:
+        tx, rx = (self._pauses(way, number) for way in (0, 1))
+        return PriorityReading(priority=number, tx=tx, rx=rx)
+
+    def _pauses(self, way: int, number: int) -> Pauses:
+        family = self.family
+        resumes = self._count(family.resumes[way], number)
+        return Pauses(
+            xoff=self._count(family.xoff[way], number),
+            xon=self._count(family.xon[way], number),
+            frames=self._count(family.frames[way], number),
+            resumes=resumes or _ends(self._count(family.toggles[way], number)),
+            paused_us=self._count(family.paused_us[way], number),
+            load=self._count(family.load[way], number),
+        )
+
+    def _count(self, names: Names, number: int = 0) -> Count | None:
+        """Return the first alternative that exists; None if none does. A name that needs an RDMA
+        device does not exist without one.
+        """
+        rdma = self.nic.rdma
+        device, port = ("", 0) if rdma is None else (rdma.device, rdma.port)
         for one in names:
-            spelled = [_full(name, nic, priority) for name in one.split()]
+            templates = [name for name in one.split() if device or "{device}" not in name]
+            spelled = [_filled(name, self.nic.name, device, port, number) for name in templates]
             known = [self.spelled[name] for name in spelled if name in self.spelled]
             if known:
                 return self._sum(known)
@@ -270,80 +319,6 @@ class _HostChanges:
             remarks += [rise.remark] if rise.remark else []
         remark = ", ".join(dict.fromkeys(remarks))
         return Count(value=value, least=least, remark=remark, counters=list(counters))
-
-
-def _by_kernel(port: PortLedger) -> bool | None:
-    """Return whether the kernel moved a tenth or more; None if its part is not counted
-    separately.
-    """
-    found = None
-    for direction in DIRECTIONS:
-        entries = [one for one in port.entries(direction) if one.bytes is not None]
-        kernel = sum(one.bytes or 0.0 for one in entries if one.carrier == "kernel")
-        if any(one.carrier == "kernel" for one in entries):
-            most = max(one.bytes or 0.0 for one in entries)
-            found = bool(found) or (kernel >= _LEAST_TRAFFIC and kernel >= _A_PART * most)
-    return found
-
-
-def _full(template: str, nic: Nic, priority: int) -> str:
-    """Return a name in the engine's spelling; "" if it needs an RDMA device and there is none."""
-    if nic.rdma is None:
-        return "" if "{device}" in template else _filled(template, nic.name, "", 0, priority)
-    return _filled(template, nic.name, nic.rdma.device, nic.rdma.port, priority)
-
-
-@functools.lru_cache(maxsize=1 << 14)
-def _filled(template: str, nic: str, device: str, port: int, priority: int) -> str:
-    """Return the name with its placeholders filled in; cached, because most hosts of a cluster have
-    the same names."""
-    place = template if "/" in template else f"ethtool/{{nic}}/{template}"
-    return place.format(nic=nic, device=device, port=port, p=priority)
-
-
-class _PausedPort:
-    """One port with the table of its adapter."""
-
-    def __init__(self, host: _HostChanges, nic: Nic, family: PfcFamily) -> None:
-        self.host, self.nic, self.family = host, nic, family
-
-    def filled(self, plain: PfcReading) -> PfcReading:
-        family = self.family
-        return msgspec.structs.replace(
-            plain,
-            family=family.name,
-            priorities=[self._priority(number) for number in PRIORITIES],
-            drops=self._drops(),
-            lost=self._each(family.lost),
-            resent=self._count(_RESENT),
-            link=self._each(family.link),
-            storms=self._each(family.storms),
-            marks=self._each(family.marks),
-            total=self._each(family.total),
-            before=self._before(),
-            unison=family.unison,
-            shown_when_on=family.shown_when_on,
-            late=self._late(),
-        )
-
-    def _priority(self, number: int) -> PriorityReading:
-        tx, rx = (self._pauses(way, number) for way in (0, 1))
-        return PriorityReading(priority=number, tx=tx, rx=rx)
-
-    def _pauses(self, way: int, number: int) -> Pauses:
-        family = self.family
-        resumes = self._count(family.resumes[way], number)
-        return Pauses(
-            xoff=self._count(family.xoff[way], number),
-            xon=self._count(family.xon[way], number),
-            frames=self._count(family.frames[way], number),
-            resumes=resumes or _ends(self._count(family.toggles[way], number)),
-            paused_us=self._count(family.paused_us[way], number),
-            load=self._count(family.load[way], number),
-        )
-
-    def _count(self, names: Names, number: int = 0) -> Count | None:
-        return self.host.count(names, self.nic, number)
 
     def _each(self, several: Iterable[Names]) -> list[Count]:
         return [count for names in several if (count := self._count(names)) is not None]
@@ -369,14 +344,7 @@ class _PausedPort:
         several = [*family.xoff, *family.frames, *family.paused_us, *family.total]
         counts = [self._count(names, number) for names in several for number in PRIORITIES]
         named = {name for count in counts if count is not None for name in count.counters}
-        return any(self.host.changes.background(name) > 0 for name in named)
-
-    def _late(self) -> str:
-        """Return a sentence on the refresh interval if wireproof did not wait for a refresh."""
-        refresh_ms = self.family.refresh_ms
-        if refresh_ms <= self.host.changes.settled_ms:
-            return ""
-        return f"{self.family.name} refreshes its counters every {refresh_ms:g} ms"
+        return any(self.changes.background(name) > 0 for name in named)
 
 
 def _ends(toggles: Count | None) -> Count | None:

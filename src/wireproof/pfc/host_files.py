@@ -8,8 +8,9 @@ import subprocess
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Literal
 
-import msgspec
+from msgspec.structs import replace
 
 from wireproof.audit.expression import Unknown, Value
 from wireproof.audit.job import settings_by_id
@@ -113,7 +114,9 @@ def hosts_in(folder: Path, name: str) -> dict[str, Path]:
     ``name``.
     """
     if _is_host(folder):
-        return {_hostname(folder) or name: folder}
+        files = ("etc/hostname", "proc/sys/kernel/hostname")
+        words = [word for file in files for word in _text(folder / file).split()[:1]]
+        return {next(iter(words), name): folder}
     hosts: dict[str, Path] = {}
     for path in sorted(folder.iterdir())[:_MOST_HOSTS]:
         if path.is_dir() and _is_host(path):
@@ -127,14 +130,6 @@ def _is_host(folder: Path) -> bool:
     if any((folder / name).is_dir() for name in (*_ROOTS, "sos_commands")):
         return True
     return any(folder.glob(f"{_STATISTICS}*"))
-
-
-def _hostname(folder: Path) -> str:
-    for place in ("etc/hostname", "proc/sys/kernel/hostname"):
-        words = _text(folder / place).split()
-        if words:
-            return words[0]
-    return ""
 
 
 def printed_of(paths: Iterable[Path]) -> dict[Path, bytes]:
@@ -171,36 +166,32 @@ def _of_text(path: Path, nic: str) -> Stored:
 
 def _of_texts(folder: Path) -> Stored:
     """Read files named as in sosreports: ``ethtool_-S_eth0``."""
-    places = {path.name: path for path in sorted(folder.rglob("*")) if _is_text(path)}
-    names = [
-        place.removeprefix(_STATISTICS).removesuffix(".txt")
-        for place in places
-        if place.startswith(_STATISTICS)
-    ]
-    parts = {
-        words: _text(places[file])
-        for name in names
-        for words in _asked(Nic(name=name))
-        for file in (_file_name(words), f"{_file_name(words)}.txt")
-        if file in places
-    }
-    return _of_commands(names, parts)
-
-
-def _is_text(path: Path) -> bool:
     known = ("ethtool", "dcb", "mlnx_qos", "lldptool")
-    return path.name.startswith(known) and path.is_file()
+    paths = (path for path in sorted(folder.rglob("*")) if path.name.startswith(known))
+    kept = {path.name: path for path in paths if path.is_file()}
+    names = _listed(kept)
+    return _of_commands(names, _printed_about([Nic(name=name) for name in names], kept))
 
 
-def _asked(nic: Nic) -> list[str]:
-    """Return the words of the commands whose texts describe one port."""
-    name = nic.name
-    ethtool = [f"ethtool -S {name}", f"ethtool -i {name}", f"ethtool {name}"]
-    return ethtool + [" ".join(request.argv) for request in commands_of(nic) if request.argv]
+def _listed(kept: Iterable[str]) -> list[str]:
+    """Return the interfaces that have a file with the output of ``ethtool -S``."""
+    files = (file for file in kept if file.startswith(_STATISTICS))
+    return [file.removeprefix(_STATISTICS).removesuffix(".txt") for file in files]
 
 
-def _file_name(words: str) -> str:
-    return "_".join(word.replace("/", ".") for word in words.split())
+def _printed_about(nics: Iterable[Nic], kept: Mapping[str, Path]) -> dict[str, str]:
+    """Return the texts that describe the ports, by the words of their commands. ``kept``: files
+    named by these words, joined by ``_``.
+    """
+    texts: dict[str, str] = {}
+    for nic in nics:
+        asked = [f"ethtool -S {nic.name}", f"ethtool -i {nic.name}", f"ethtool {nic.name}"]
+        asked += [" ".join(request.argv) for request in commands_of(nic) if request.argv]
+        for words in asked:
+            file = words.replace("/", ".").replace(" ", "_")
+            path = kept.get(f"{file}.txt") or kept.get(file)
+            texts |= {words: _text(path)} if path else {}
+    return texts
 
 
 def _of_commands(names: list[str], parts: dict[str, str]) -> Stored:
@@ -239,39 +230,19 @@ def _of_tree(folder: Path, printed: bytes) -> Stored:
     if follower.error or follower.about is None or not follower.marks:
         return Stored(error=follower.error or "its files contain no counters")
     counters = dict(follower.marks[-1].counters)
-    texts: dict[str, str] = {}
     kept = {path.name: path for path in sorted(folder.glob("sos_commands/*/*"))}
-    about = _with_texts(follower.about, kept)
+    nics = follower.about.nics
+    # interfaces that occur in a sosreport's texts but not in its /sys
+    more = [name for name in _listed(kept) if name not in {nic.name for nic in nics}]
+    texts = _printed_about([*nics, *(Nic(name=name) for name in more)], kept)
+    about = replace(follower.about, nics=[*nics, *(nic_of(name, texts) for name in more)])
     for nic in about.nics:
-        for words in _asked(nic):
-            if _file_name(words) in kept:
-                texts[words] = _text(kept[_file_name(words)])
         if not any(name.startswith(f"ethtool/{nic.name}/") for name in counters):
             counters |= counters_of(texts.get(f"ethtool -S {nic.name}", ""), nic.name)
-        texts |= _files(folder, nic)
+        paths = [request.path for request in commands_of(nic) if request.path]
+        files = {path: _text(folder / path.lstrip("/")) for path in paths}
+        texts |= {path: text for path, text in files.items() if text}
     return Stored(about, counters, texts, _uptime(folder))
-
-
-def _with_texts(about: WatchStart, kept: Mapping[str, Path]) -> WatchStart:
-    """Add the interfaces that occur in a sosreport's texts but not in its /sys."""
-    known = {nic.name for nic in about.nics}
-    named = [place.removeprefix(_STATISTICS) for place in kept if place.startswith(_STATISTICS)]
-    more = [name for name in named if name not in known]
-    texts = {
-        words: _text(kept[_file_name(words)])
-        for name in more
-        for words in _asked(Nic(name=name))
-        if _file_name(words) in kept
-    }
-    nics = [*about.nics, *(nic_of(name, texts) for name in more)]
-    return msgspec.structs.replace(about, nics=nics)
-
-
-def _files(folder: Path, nic: Nic) -> dict[str, str]:
-    """Return the files that show a setting."""
-    paths = [request.path for request in commands_of(nic) if request.path]
-    texts = {path: _text(folder / path.lstrip("/")) for path in paths}
-    return {path: text for path, text in texts.items() if text}
 
 
 def _uptime(folder: Path) -> float | None:
@@ -337,16 +308,16 @@ def settings_of(host: str, nic: Nic, texts: Mapping[str, str]) -> PfcSettings:
     value that cannot be parsed is unknown.
     """
     lossless, source = _lossless(nic, texts)
-    lldp = texts.get(" ".join(("lldptool", "-ti", nic.name, "-V", "PFC")), "")
     trust = _MLNX_TRUST.search(texts.get(f"mlnx_qos -i {nic.name}", ""))
-    willing = _LLDP_WILLING.search(lldp)
+    willing = _LLDP_WILLING.search(texts.get(f"lldptool -ti {nic.name} -V PFC", ""))
+    link_rx, link_tx = (_value(f"flow-control-{way}", nic, texts, "flag") for way in ("rx", "tx"))
     traffic_class = _value("roce-traffic-class", nic, texts, "number")
     return PfcSettings(
         host=host,
         nic=nic.name,
         lossless=lossless,
-        link_rx=_on(_value("flow-control-rx", nic, texts, "flag")),
-        link_tx=_on(_value("flow-control-tx", nic, texts, "flag")),
+        link_rx=link_rx if isinstance(link_rx, bool) else None,
+        link_tx=link_tx if isinstance(link_tx, bool) else None,
         traffic_class=traffic_class if isinstance(traffic_class, int) else None,
         trust=trust.group(1) if trust else "",
         willing=None if willing is None else willing.group(1) == "yes",
@@ -364,21 +335,17 @@ def _lossless(nic: Nic, texts: Mapping[str, str]) -> tuple[list[int] | None, str
         flags = found.group(1).split()
         return [number for number, flag in enumerate(flags) if flag == "1"], "mlnx_qos"
     if found := _LLDP_ON.search(texts.get(f"lldptool -ti {nic.name} -V PFC", "")):
-        return sorted(
-            {int(priority) for priority in re.findall("[0-7]", found.group(1))}
-        ), "lldptool"
+        return sorted(map(int, set(re.findall("[0-7]", found.group(1))))), "lldptool"
     return None, ""
 
 
-def _value(setting: str, nic: Nic, texts: Mapping[str, str], form: str) -> Value | None:
+def _value(
+    setting: str, nic: Nic, texts: Mapping[str, str], form: Literal["number", "flag"]
+) -> Value | None:
     for read in _reads(setting, nic):
         text = texts.get(" ".join(read.command) or read.file, "")
         part = part_of(text, read) if text else None
         if part is not None:
-            found = typed(part, "number" if form == "number" else "flag")
+            found = typed(part, form)
             return None if isinstance(found, Unknown) else found
     return None
-
-
-def _on(value: Value | None) -> bool | None:
-    return value if isinstance(value, bool) else None

@@ -33,7 +33,6 @@ __all__ = ["pfc_report"]
 
 
 _LARGEST = 256 << 20
-_REBOOTED = "it rebooted between the readings"
 
 
 def record_of(source: Path, *, nic: str = "", seconds: float | None = None) -> PfcRecord:
@@ -109,12 +108,10 @@ def _watched(
 
 
 def _another_boot(first: Stored, second: Stored) -> str:
-    ids = [reading.about.boot_id for reading in (first, second) if reading.about is not None]
-    if len(ids) == 2 and all(ids) and ids[0] != ids[1]:
-        return _REBOOTED
-    if first.uptime_s is not None and second.uptime_s is not None:
-        return _REBOOTED if second.uptime_s < first.uptime_s else ""
-    return ""
+    ids = {one.about.boot_id for one in (first, second) if one.about and one.about.boot_id}
+    earlier, later = first.uptime_s, second.uptime_s
+    back = earlier is not None and later is not None and later < earlier
+    return "it rebooted between the readings" if len(ids) == 2 or back else ""
 
 
 def _times(first: Stored, second: Stored, seconds: float | None) -> tuple[int, int]:
@@ -172,14 +169,8 @@ def read_snapshot(path: Path) -> PfcRecord:
 
 
 def _unsound(record: PfcRecord) -> str:
-    marks: Mapping[str, list[CounterMark | None]] = {
-        host.host: [host.start, host.before, host.after] for host in record.hosts
-    }
-    for readings in marks.values():
-        for mark in readings:
-            if mark is not None and (why := unsound(mark)):
-                return why
-    return ""
+    marks = (mark for host in record.hosts for mark in (host.start, host.before, host.after))
+    return next(filter(None, map(unsound, filter(None, marks))), "")
 
 
 def pfc_report(
@@ -211,15 +202,8 @@ def pfc_report(
 def _check(target: Options, options: Mapping[str, Any]) -> None:
     for nic in rails_of(target.nic):
         check_nic(nic)
-    given = [
-        name
-        for name, value in (
-            ("--from", options.get("source") is not None),
-            ("--no-load", options.get("no_load")),
-            ("a command", options.get("argv")),
-        )
-        if value
-    ]
+    loads = {"--from": "source", "--no-load": "no_load", "a command": "argv"}
+    given = [name for name, key in loads.items() if options.get(key)]
     if len(given) > 1:
         raise BadInput(f"{given[0]} and {given[1]} exclude each other: give one of them.")
     if options.get("senders") is not None and given:
@@ -246,12 +230,11 @@ def live_specification(
     if options.get("no_load"):
         target = resolve_target(asked, environment)
         return LiveSpecification(target=target, load="none", nic=asked.nic, seconds=seconds)
-    method = Method.from_options(asked)
+    method, senders = Method.from_options(asked), options.get("senders")
     if method.plays_hosts:
         raise BadInput(
             f"--transport {method.transport} sends nothing: give mpi, tcp or ofi for the incast."
         )
-    senders = options.get("senders")
     target = resolve_target(asked, environment)
     check_incast(len(target.hosts), senders)
     return LiveSpecification(
@@ -310,8 +293,7 @@ def judged(record: PfcRecord, priority: int | None, cable_m: float | None = None
 def _need(speed_gbps: float, mtu: int, cable_m: float) -> Headroom | None:
     """Return the headroom, or None if no response time is known for this speed."""
     try:
-        asked = LosslessPorts(speed_gbps=speed_gbps, mtu=mtu, cable_m=cable_m, ports=1)
-        computed = pfc(asked)
+        computed = pfc(LosslessPorts(speed_gbps=speed_gbps, mtu=mtu, cable_m=cable_m, ports=1))
     except BadInput:
         return None
     return Headroom(

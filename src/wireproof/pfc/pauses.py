@@ -7,44 +7,44 @@ Pure.
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from wireproof.locate.significance import holm, robust_scale, upper_tail
 from wireproof.model.finding import Evidence, Finding, Node, Severity, Subject, Whole
+from wireproof.model.quantity import counted
 from wireproof.pfc import Count, PauseRate, Pauses, PfcLoad, PfcReading
 from wireproof.verdict.issue import as_finding
 
 # --- Was there any pressure? Without it no counter shows that priority flow control works.
 
 
-class Pressure(NamedTuple):
-    """Whether there was pressure. ``there``: None if the pauses could not be read. ``evidence``:
-    sentences."""
+def pressure_of(readings: Sequence[PfcReading], load: PfcLoad) -> tuple[bool | None, list[str]]:
+    """Return whether there was pressure (None if the pauses could not be read), and the sentences
+    that show it: pauses or drops on any port.
 
-    there: bool | None
-    evidence: list[str]
-
-
-def pressure_of(readings: Sequence[PfcReading], load: PfcLoad) -> Pressure:
-    """Return whether there was pressure: pauses or drops on any port show it.
-
-    The evidence includes the rate of the busiest receiver, which shows how close the load came to
-    line rate.
+    They include the rate of the busiest receiver, which shows how close the load came to line rate.
     """
-    paused = [one for one in readings if _paused(one)]
+    paused = [
+        one
+        for one in readings
+        if any(each.paused for each in one.priorities) or any(each.moved for each in one.total)
+    ]
     dropped = [one for one in readings if any(drop.count.moved for drop in one.drops)]
     evidence = []
     if paused:
-        evidence.append(f"pauses moved on {_ports(len(paused))} of {len(readings)}")
+        evidence.append(f"pauses moved on {counted(len(paused), 'port')} of {len(readings)}")
     if dropped:
-        evidence.append(f"packets were dropped on {_ports(len(dropped))}")
-    evidence += [*_rate(readings, load), *_marks(readings)]
+        evidence.append(f"packets were dropped on {counted(len(dropped), 'port')}")
+    evidence += _rate(readings, load)
+    if marks := sum(count.value or 0 for one in readings for count in one.marks):
+        evidence.append(
+            f"ECN was active: {marks:,} packets marked or notifications sent and received"
+        )
     if paused or dropped:
-        return Pressure(True, evidence)
+        return True, evidence
     unseen = any(_unseen(one) for one in readings) or not readings
-    return Pressure(None if unseen else False, evidence)
+    return None if unseen else False, evidence
 
 
 def busiest(readings: Sequence[PfcReading]) -> tuple[PfcReading, float] | None:
@@ -80,20 +80,6 @@ def _rate(readings: Sequence[PfcReading], load: PfcLoad) -> list[str]:
     return [
         f"{senders}{reading.nic} of {reading.host} received {share:.0%} of its line rate {when}"
     ]
-
-
-def _marks(readings: Sequence[PfcReading]) -> list[str]:
-    marks = sum(count.value or 0 for one in readings for count in one.marks)
-    said = f"ECN was active: {marks:,} packets marked or notifications sent and received"
-    return [said] if marks else []
-
-
-def _ports(count: int) -> str:
-    return f"{count} port{'s' if count != 1 else ''}"
-
-
-def _paused(reading: PfcReading) -> bool:
-    return any(one.paused for one in reading.priorities) or any(one.moved for one in reading.total)
 
 
 def _unseen(reading: PfcReading) -> bool:

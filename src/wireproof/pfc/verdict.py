@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
-import msgspec
+from msgspec.structs import replace
 
 from wireproof.model.finding import Evidence, Finding, Severity, Verdict, verdict_of
 from wireproof.pfc import (
@@ -25,7 +24,6 @@ from wireproof.pfc.conditions import JudgedPort, conditions, drops_of
 from wireproof.pfc.counters import ports_of, readings_of
 from wireproof.pfc.pauses import (
     NEAR,
-    Pressure,
     busiest,
     made,
     pause_findings,
@@ -51,7 +49,7 @@ def read(record: PfcRecord) -> list[PfcReading]:
     rate = record.rate_bits_per_s
     if rate is None:
         return found
-    return [msgspec.structs.replace(one, speed_bits_per_s=rate) for one in found]
+    return [replace(one, speed_bits_per_s=rate) for one in found]
 
 
 def judge_pfc(
@@ -65,40 +63,41 @@ def judge_pfc(
     ``readings``: those of the record. ``asked``: the priority; None: chosen by the settings or the
     pauses seen. ``headroom``: the headroom that ports need, by speed (Gb/s) and MTU.
     """
-    choice = chosen(asked, record.settings, readings)
-    pressure = pressure_of(readings, record.load)
+    priority, how = chosen(asked, record.settings, readings)
+    claimed = how != _ONLY_PAUSED
+    pressure, evidence = pressure_of(readings, record.load)
     settings = {(one.host, one.nic): one for one in record.settings}
-    ports = [_port(one, choice, settings.get((one.host, one.nic)), record) for one in readings]
-    needed = _needed(readings, choice, headroom)
-    found = findings(Judged(record, readings, ports, choice, pressure, needed))
-    return PfcReport(
-        verdict=_verdict(found, ports, readings, choice, pressure),
-        priority=choice.priority,
-        priority_from=choice.how,
+    judged = PfcReport(
+        verdict="inconclusive",
+        priority=priority,
+        priority_from=how,
         load=record.load,
-        pressure=pressure.there,
-        pressure_evidence=pressure.evidence,
-        ports=ports,
-        findings=found,
+        pressure=pressure,
+        pressure_evidence=evidence,
+        ports=[
+            _port(JudgedPort(one, priority, settings.get((one.host, one.nic)), claimed), record)
+            for one in readings
+        ],
+        findings=[],
         settings=record.settings,
-        headroom=needed,
+        headroom=_needed(readings, priority, headroom),
         # counters with late refresh that wireproof did not wait for
         limits=[*LIMITS, *sorted({one.late for one in readings if one.late})],
     )
+    found = findings(judged, record, readings)
+    return replace(judged, findings=found, verdict=_verdict(found, judged, readings))
 
 
-def _port(
-    reading: PfcReading, choice: Chosen, settings: PfcSettings | None, record: PfcRecord
-) -> PfcPort:
-    answers = conditions(JudgedPort(reading, choice.priority, settings, choice.claimed))
-    own = None if choice.priority is None else reading.of(choice.priority)
-    dropped = [one.count.value for one in drops_of(reading, choice.priority)]
+def _port(port: JudgedPort, record: PfcRecord) -> PfcPort:
+    reading, answers = port.reading, conditions(port)
+    own = None if port.priority is None else port.own
+    dropped = [one.count.value for one in drops_of(reading, port.priority)]
     known = any(one.proves and one.count.value is not None for one in reading.drops)
     return PfcPort(
         host=reading.host,
         nic=reading.nic,
         driver=reading.driver,
-        priority=choice.priority,
+        priority=port.priority,
         answer=_answer(answers),
         conditions=answers,
         tx=PauseRate() if own is None else pause_rate(own.tx, reading.seconds),
@@ -117,24 +116,20 @@ def _answer(answers: Sequence[Condition]) -> Answer:
 
 def _needed(
     readings: Sequence[PfcReading],
-    choice: Chosen,
+    priority: int | None,
     headroom: Mapping[tuple[float, int], Sequence[Headroom]],
 ) -> list[Headroom]:
     """Return the headroom that ports which lost packets need, once for each kind of port."""
     kinds = {
         (one.speed_bits_per_s / 1e9, one.mtu)
         for one in readings
-        if one.speed_bits_per_s and one.mtu and drops_of(one, choice.priority)
+        if one.speed_bits_per_s and one.mtu and drops_of(one, priority)
     }
     return [each for kind in sorted(kinds) for each in headroom.get(kind, ())]
 
 
 def _verdict(
-    found: Sequence[Finding],
-    ports: Sequence[PfcPort],
-    readings: Sequence[PfcReading],
-    choice: Chosen,
-    pressure: Pressure,
+    found: Sequence[Finding], judged: PfcReport, readings: Sequence[PfcReading]
 ) -> Verdict:
     """Return the verdict. A pass requires pressure, a pause that the switch sent and ended, and
     each condition shown on at least one port.
@@ -142,75 +137,58 @@ def _verdict(
     No condition may be unproven on any port.
     """
     worst = verdict_of(one.severity for one in found)
-    if worst != "pass" or choice.priority is None or not pressure.there:
+    if worst != "pass" or judged.priority is None or not judged.pressure:
         return worst if worst != "pass" else "inconclusive"
-    if any(one.answer not in ("pass", "quiet") for one in ports):
-        return "inconclusive"
-    whole = any(one.answer == "pass" for one in ports)
-    switched = any(one.of(choice.priority).rx.stopped for one in readings)
-    return "pass" if whole and switched else "inconclusive"
+    answers = {one.answer for one in judged.ports}
+    shown = "pass" in answers and answers <= {"pass", "quiet"}
+    switched = any(one.of(judged.priority).rx.stopped for one in readings)
+    return "pass" if shown and switched else "inconclusive"
 
 
 # --- Which priority is lossless: given by the user, by the settings, or shown by the pauses.
 
 
-class Chosen(NamedTuple):
-    """The priority. ``claimed``: the user or the settings name it; a priority that merely paused
-    proves nothing."""
-
-    priority: int | None
-    how: str
-    claimed: bool
+_ONLY_PAUSED = "the only one that paused"
+"""The source of a priority that neither the user nor the settings name: it proves nothing."""
 
 
 def chosen(
     asked: int | None, settings: Sequence[PfcSettings], readings: Sequence[PfcReading]
-) -> Chosen:
-    """Return the priority from the first source that has one."""
+) -> tuple[int | None, str]:
+    """Return the priority from the first source that has one, with the source."""
     if asked is not None:
-        return Chosen(asked, "as asked", claimed=True)
+        return asked, "as asked"
     on = {tuple(one.lossless) for one in settings if one.lossless}
     if len(on) == 1 and len(one := on.pop()) == 1:
-        return Chosen(one[0], "the one with PFC", claimed=True)
+        return one[0], "the one with PFC"
     paused = {one.priority for each in readings for one in each.priorities if one.paused}
-    if len(paused) == 1:
-        return Chosen(paused.pop(), "the only one that paused", claimed=False)
-    return Chosen(None, "not known", claimed=False)
+    return (paused.pop(), _ONLY_PAUSED) if len(paused) == 1 else (None, "not known")
 
 
 # --- Findings: one for each code, with its hosts.
 
-_DROPS = ("pfc-dropped", "pfc-lost")
 _WHOLE = ("pfc-adapter-unknown", "pfc-no-priority")
 """Codes for which several conditions of a port are unproven for the same reason."""
 
 
-class Judged(NamedTuple):
-    """The input of the findings."""
-
-    record: PfcRecord
-    readings: list[PfcReading]
-    ports: list[PfcPort]
-    choice: Chosen
-    pressure: Pressure
-    headroom: list[Headroom]
-
-
-def findings(judged: Judged) -> list[Finding]:
+def findings(judged: PfcReport, record: PfcRecord, readings: Sequence[PfcReading]) -> list[Finding]:
     """Return all findings, worst first, then in the catalogue's order."""
     found = [
-        *_of_conditions(judged),
+        *_of_conditions(judged, readings),
         *_of_settings(judged),
-        *_of_load(judged),
-        *_one_way(judged),
-        *_unwatched(judged),
-        *_before(judged),
-        *pause_findings(judged.readings, judged.record.load, judged.choice.priority),
+        *_of_load(judged, readings),
+        *_one_way(judged, readings),
+        *_unwatched(record, readings),
+        *pause_findings(readings, judged.load, judged.priority),
     ]
+    if busy := [one for one in readings if one.before]:
+        # pauses that the load cannot have caused
+        said = f"{busy[0].host} {busy[0].nic} paused or was paused before the load began"
+        found.append(made("pfc-before-the-load", "note", said, [one.host for one in busy]))
     return sorted_findings(sorted(found, key=lambda one: one.message))
 
 
-def _of_conditions(judged: Judged) -> Iterator[Finding]:
+def _of_conditions(judged: PfcReport, readings: Sequence[PfcReading]) -> Iterator[Finding]:
     """Merge a condition that fails, or is unproven, for the same reason on many ports into one
     finding with an example.
     """
@@ -231,15 +209,15 @@ def _of_conditions(judged: Judged) -> Iterator[Finding]:
         evidence: Evidence = {"conditions": list(dict.fromkeys(one.name for _, one in places))}
         if first.counters:
             evidence["counters"] = first.counters[:16]
-        advice = _headroom(judged) if code in _DROPS else ""
+        advice = _headroom(judged, readings) if code in ("pfc-dropped", "pfc-lost") else ""
         yield made(code, severity, said, hosts, evidence=evidence, advice=advice)
 
 
-def _headroom(judged: Judged) -> str:
+def _headroom(judged: PfcReport, readings: Sequence[PfcReading]) -> str:
     """Return advice on the headroom that is needed if packets were dropped although pauses
     moved."""
-    priority = judged.choice.priority
-    if priority is None or not any(one.of(priority).paused for one in judged.readings):
+    priority = judged.priority
+    if priority is None or not any(one.of(priority).paused for one in readings):
         return ""
     needs = [
         f"{one.least_bytes:,} to {one.most_bytes:,} B per port and priority at"
@@ -254,14 +232,14 @@ def _headroom(judged: Judged) -> str:
     )
 
 
-def _of_settings(judged: Judged) -> Iterator[Finding]:
+def _of_settings(judged: PfcReport) -> Iterator[Finding]:
     looked_at = {(port.host, port.nic) for port in judged.ports}
     known = [
         (one, tuple(one.lossless))
-        for one in judged.record.settings
+        for one in judged.settings
         if one.lossless is not None and (one.host, one.nic) in looked_at
     ]
-    priority = judged.choice.priority
+    priority = judged.priority
     off = [(one, on) for one, on in known if priority is not None and priority not in on]
     if off:
         first, on = off[0]
@@ -278,8 +256,8 @@ def _listed(priorities: Sequence[int]) -> str:
     return ", ".join(map(str, priorities)) or "none"
 
 
-def _of_load(judged: Judged) -> Iterator[Finding]:
-    load, pressure = judged.record.load, judged.pressure
+def _of_load(judged: PfcReport, readings: Sequence[PfcReading]) -> Iterator[Finding]:
+    load = judged.load
     if load.exit_status or load.trouble:
         said = (
             f"the load ended with status {load.exit_status}" if load.exit_status else load.trouble
@@ -288,16 +266,19 @@ def _of_load(judged: Judged) -> Iterator[Finding]:
     if load.proof in ("off-wire", "wrong-path", "mixed"):
         said = f"the load did not use only the claimed port: its path is {load.proof}"
         yield made("pfc-load-elsewhere", "inconclusive", said)
-    if judged.readings and pressure.there is False:
-        yield made("pfc-no-pressure", "inconclusive", _too_little(judged), advice=_more(judged))
+    if readings and judged.pressure is False:
+        evidence = "; ".join(judged.pressure_evidence)
+        said = "no port was paused and nothing was dropped: the load caused no congestion"
+        said += f" ({evidence})" if evidence else ""
+        yield made("pfc-no-pressure", "inconclusive", said, advice=_more(readings))
 
 
-def _one_way(judged: Judged) -> Iterator[Finding]:
+def _one_way(judged: PfcReport, readings: Sequence[PfcReading]) -> Iterator[Finding]:
     """Report pressure to which the switch did not visibly respond."""
-    priority = judged.choice.priority
-    if priority is None or not judged.pressure.there:
+    priority = judged.priority
+    if priority is None or not judged.pressure:
         return
-    own = [one.of(priority) for one in judged.readings]
+    own = [one.of(priority) for one in readings]
     if any(one.tx.stopped for one in own) and all(one.rx.stopped is False for one in own):
         said = f"hosts paused their switch in priority {priority}, but it never paused any of them"
         yield made("pfc-one-way", "inconclusive", said)
@@ -311,16 +292,9 @@ def _one_way(judged: Judged) -> Iterator[Finding]:
         yield made("pfc-one-way", "inconclusive", said)
 
 
-def _too_little(judged: Judged) -> str:
-    said = "; ".join(judged.pressure.evidence)
-    return "no port was paused and nothing was dropped: the load caused no congestion" + (
-        f" ({said})" if said else ""
-    )
-
-
-def _more(judged: Judged) -> str:
-    found = busiest(judged.readings)
-    marked = any(count.moved for one in judged.readings for count in one.marks)
+def _more(readings: Sequence[PfcReading]) -> str:
+    found = busiest(readings)
+    marked = any(count.moved for one in readings for count in one.marks)
     if marked or (found is not None and found[1] >= NEAR):
         return (
             "The receiver was at its limit, or packets were marked, and no host was paused:"
@@ -330,28 +304,9 @@ def _more(judged: Judged) -> str:
     return ""
 
 
-def _before(judged: Judged) -> Iterator[Finding]:
-    """Report pauses that the load cannot have caused."""
-    busy = [one for one in judged.readings if one.before]
-    if busy:
-        first = busy[0]
-        yield made(
-            "pfc-before-the-load",
-            "note",
-            f"{first.host} {first.nic} paused or was paused before the load began",
-            [one.host for one in busy],
-        )
-
-
-def _unwatched(judged: Judged) -> Iterator[Finding]:
-    read = {one.host for one in judged.readings}
-    lost = [one for one in judged.record.hosts if one.host not in read]
-    if lost:
-        first = lost[0]
-        why = first.error or "its port or one of its readings is missing"
-        yield made(
-            "pfc-unwatched",
-            "inconclusive",
-            f"{len(lost)} of {len(judged.record.hosts)} hosts were not read; {first.host}: {why}",
-            [one.host for one in lost],
-        )
+def _unwatched(record: PfcRecord, readings: Sequence[PfcReading]) -> Iterator[Finding]:
+    read = {one.host for one in readings}
+    if lost := [one for one in record.hosts if one.host not in read]:
+        why = lost[0].error or "its port or one of its readings is missing"
+        said = f"{len(lost)} of {len(record.hosts)} hosts were not read; {lost[0].host}: {why}"
+        yield made("pfc-unwatched", "inconclusive", said, [one.host for one in lost])

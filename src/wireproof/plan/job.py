@@ -15,8 +15,8 @@ from wireproof.model.errors import BadInput, reading, whole, writing
 from wireproof.options.row import as_path
 
 if TYPE_CHECKING:
-    from wireproof.plan import Footprint, Pfc, Scale, Validation
-    from wireproof.plan.footprint import PlannedJob, QpLimit
+    from wireproof.plan import Footprint, LimitCheck, Pfc, Scale, Validation
+    from wireproof.plan.footprint.modes import PlannedJob
 
 
 T = TypeVar("T")
@@ -27,11 +27,11 @@ def plan_footprint(nodes: int, ppn: int, mode: str, **options: Any) -> Footprint
     """Return QPs and memory of ``nodes`` x ``ppn`` ranks in ``mode`` (psm3-rdma0 to 3, rxm,
     rxm-srx, ucx-rc, ucx-dc, ucx-ud), as bounds if they depend on which ranks communicate.
 
-    ``options``: see ``plan.footprint.PlannedJob``. Raises ``BadInput``, and ``TypeError`` for an
+    ``options``: see ``plan.footprint.modes.PlannedJob``. Raises ``BadInput``, and ``TypeError`` for an
     unknown option.
     """
-    from wireproof.plan.footprint import PlannedJob, footprint
-    from wireproof.plan.footprint.modes import mode_called
+    from wireproof.plan.footprint import footprint
+    from wireproof.plan.footprint.modes import PlannedJob, mode_called
 
     job, mode = PlannedJob(nodes=nodes, ppn=ppn, **options), mode_called(mode)
     computed = footprint(mode, job, _limits(mode, job.max_qps, job.device))
@@ -52,13 +52,13 @@ def _beside(computed: Footprint, job: PlannedJob) -> Footprint:
     return msgspec.structs.replace(computed, observed=seen)
 
 
-def _limits(mode: str, max_qps: int | None, device: Path | str | None) -> tuple[QpLimit, ...]:
+def _limits(mode: str, max_qps: int | None, device: Path | str | None) -> tuple[LimitCheck, ...]:
     """Return the given limit, or else the limits of the known adapters that support the mode."""
-    from wireproof.plan.footprint import ADAPTERS, QpLimit, limit_of_attributes
+    from wireproof.plan.footprint import ADAPTERS, limit_of_attributes, qp_limit
 
     given = []
     if max_qps is not None:
-        given.append(QpLimit("the adapter", whole("--max-qps", max_qps, 1, 1 << 24), "--max-qps"))
+        given.append(qp_limit("the adapter", whole("--max-qps", max_qps, 1, 1 << 24), "--max-qps"))
     if device is not None:
         given.append(limit_of_attributes(_text(device)))
     if given or mode == "ucx-dc":

@@ -1,13 +1,13 @@
 """The machine parameters that a simulation starts from, measured or given, each with its origin."""
 
-import dataclasses
 import os
-from collections.abc import Mapping
+import statistics
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from wireproof.ledger.measured import measure
+from wireproof.model import gathered
 from wireproof.model.errors import BadInput
-from wireproof.model.record import PointRecord
 from wireproof.model.run import Run
 from wireproof.plan import Parameter
 from wireproof.plan.scale.network import MachineCosts
@@ -37,6 +37,7 @@ _ASSUMED = {
 _MOST_RUNS = 1000
 _SHORT = 64  # message size in bytes up to which the transfer time is negligible
 _UNSTEADY = 0.5
+_SIGMA = ("sigma", 0)
 _MANY = 8  # ranks on two hosts that are enough to saturate an adapter
 
 
@@ -92,75 +93,60 @@ def _runs(folder: Path) -> list[Run]:
     return runs
 
 
-@dataclasses.dataclass
-class _Times:
-    """Times in ns by message size in bytes: half round trips, time per message of one stream, time
-    per message of all ranks of a node together; and sigma of short round trips.
-    """
-
-    round_trip: dict[int, list[float]] = dataclasses.field(default_factory=dict)
-    stream: dict[int, list[float]] = dataclasses.field(default_factory=dict)
-    together: dict[int, list[float]] = dataclasses.field(default_factory=dict)
-    sigma: list[float] = dataclasses.field(default_factory=list)
-
-
 def _measured(folder: Path) -> dict[str, tuple[float, str]]:
     """Return the parameters that follow from the runs, by name.
 
     The time per message of one stream is the processor's overhead (o). The time per message of all
     ranks of a node together is the adapter's gap (g).
     """
-    times = _Times()
-    for run in _runs(folder):
-        host = {entry.rank: entry.host for entry in run.hosts}
-        for point in run.points:
-            _collect(point, host, times)
-    fitted = fit_sizes({size: _median(values) for size, values in times.round_trip.items()})
+    times = gathered(each for run in _runs(folder) for each in _times(run))
+    half_trips = {
+        size: _median(values) for (what, size), values in times.items() if what == "pingpong"
+    }
+    fitted = fit_sizes(half_trips)
     if fitted is None:
         return {}
     start = max(0.0, fitted.start_ns)
-    line = f"measured: t = start + s / R over {len(times.round_trip)} sizes of ping-pong"
+    line = f"measured: t = start + s / R over {len(half_trips)} sizes of ping-pong"
+    sigma, source = _median(times.get(_SIGMA, [])), "measured: quartiles of ping-pongs up to 64 B"
+    if sigma > _UNSTEADY:
+        source = f"left out: short ping-pongs were too variable (sigma {sigma:.2g})"
     found = {
         "start_ns": (start, line),
         "byte_ns": (max(0.0, fitted.gap_ns_per_byte), line),
-        "noise": _noise(times.sigma),
+        "noise": (0.0 if sigma > _UNSTEADY else sigma, source),
     }
-    for name, by_size, most, what in (
-        ("overhead_ns", times.stream, start / 3, "a stream"),
-        ("gap_ns", times.together, start / 3, "message_rate, all ranks of a node"),
+    for name, pattern, what in (
+        ("overhead_ns", "stream", "a stream"),
+        ("gap_ns", "message_rate", "message_rate, all ranks of a node"),
     ):
-        short = min((size for size in by_size if size <= _SHORT), default=None)
-        if short is not None:
+        short = min((size for each, size in times if each == pattern), default=_SHORT + 1)
+        if short <= _SHORT:
             source = f"measured: time per message of {what} of {short} B"
-            found[name] = (min(_median(by_size[short]), most), source)
+            found[name] = (min(_median(times[pattern, short]), start / 3), source)
     return found
 
 
-def _collect(point: PointRecord, host: Mapping[int, str], times: _Times) -> None:
-    """Add the values that ranks of different hosts measured in the point."""
-    size, group = point.message_bytes, point.group
-    if point.pattern == "message_rate" and group is not None and group.estimate is not None:
-        if len({host.get(rank) for rank in group.members}) == 2 and len(group.members) >= _MANY:
-            per_message = group.estimate.median_ns / max(1, group.messages_per_operation)
-            times.together.setdefault(size, []).append(per_message)
-        return
-    for pair in point.pairs:
-        found = measure(point, pair)
-        if found is None or host.get(pair.origin) == host.get(pair.target):
+def _times(run: Run) -> Iterator[tuple[tuple[str, int], float]]:
+    """Return the times in ns that ranks of different hosts measured, by pattern and message size in
+    bytes: half round trips, time per message of one stream, time per message of all ranks of a node
+    together; and sigma of short round trips.
+    """
+    host = {entry.rank: entry.host for entry in run.hosts}
+    for point in run.points:
+        size, group = point.message_bytes, point.group
+        if point.pattern == "message_rate" and group is not None and group.estimate is not None:
+            if len({host.get(rank) for rank in group.members}) == 2 and len(group.members) >= _MANY:
+                per_message = group.estimate.median_ns / max(1, group.messages_per_operation)
+                yield (point.pattern, size), per_message
             continue
-        if point.pattern == "pingpong":
-            times.round_trip.setdefault(size, []).append(found.time.median_ns)
-            times.sigma += [_sigma(pair.batch_ns)] if size <= _SHORT else []
-        elif point.pattern == "stream":
-            times.stream.setdefault(size, []).append(found.time.median_ns)
-
-
-def _noise(sigmas: list[float]) -> tuple[float, str]:
-    """Return sigma of a message's latency and its source; 0 if the pairs were too variable."""
-    sigma = _median(sigmas)
-    if sigma > _UNSTEADY:
-        return 0.0, f"left out: short ping-pongs were too variable (sigma {sigma:.2g})"
-    return sigma, "measured: quartiles of ping-pongs up to 64 B"
+        for pair in point.pairs if point.pattern in ("pingpong", "stream") else ():
+            found = measure(point, pair)
+            if found is None or host.get(pair.origin) == host.get(pair.target):
+                continue
+            yield (point.pattern, size), found.time.median_ns
+            if point.pattern == "pingpong" and size <= _SHORT:
+                yield _SIGMA, _sigma(pair.batch_ns)
 
 
 def _sigma(batches: list[float]) -> float:
@@ -178,6 +164,4 @@ def _sigma(batches: list[float]) -> float:
 
 
 def _median(values: list[float]) -> float:
-    from statistics import median
-
-    return median(values) if values else 0.0
+    return statistics.median(values) if values else 0.0

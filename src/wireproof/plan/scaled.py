@@ -6,7 +6,6 @@ import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from wireproof.locate.significance import (
     LocateCriteria,
@@ -36,7 +35,6 @@ from wireproof.plan import (
 from wireproof.plan.machine import machine_of
 from wireproof.plan.scale import ORDERS, SOURCES, VALIDITY, predictions
 from wireproof.plan.scale.network import (
-    KINDS,
     MachineCosts,
     ScaleTopology,
     SimulatedNetwork,
@@ -53,49 +51,31 @@ On 3 to 8 nodes of a lab it was 80 to 97 ms.
 """
 
 
-class ScreenTime(NamedTuple):
-    """The duration of a screen. ``pairs``: measured in total; ``size``: message size in bytes."""
-
-    rounds: int
-    pairs: int
-    size: int
-    seconds: Bounds
+def all_rounds(nodes: int, rounds: int | None = None) -> int:
+    """Return the rounds of a screen with their repeats, by default those of a check."""
+    wanted = screen_round_count(nodes) if rounds is None else rounds
+    return wanted * screen_repeats(wanted)
 
 
-def screen_time(
-    machine: MachineCosts,
-    topology: ScaleTopology,
-    rounds: int | None = None,
-    repeats: int | None = None,
-) -> ScreenTime:
-    """Return the duration of a screen; ``rounds`` and ``repeats`` default to those of a check.
+def screen_seconds(machine: MachineCosts, topology: ScaleTopology, rounds: int) -> Bounds:
+    """Return the duration of a screen.
 
     The lower bound is the shortest time that results in intervals, the upper bound the budget of
     every point; both include a barrier of all ranks before each point. Start-up of the MPI and
     confirmation of suspects are not included.
     """
-    nodes = topology.nodes
     rate_bits = 8e9 / machine.byte_ns
-    wanted = screen_round_count(nodes) if rounds is None else rounds
-    count = wanted * (screen_repeats(wanted) if repeats is None else repeats)
     size = screen_size(rate_bits)
     window = screen_window(size, rate_bits)
-    one_per_node = ScaleTopology(
-        nodes=nodes,
-        kind=topology.kind,
-        leaf=topology.leaf,
-        group=topology.group,
-        seed=topology.seed,
-    )
+    one_per_node = dataclasses.replace(topology, ppn=1)
     apart = _POINTS * barrier(SimulatedNetwork(machine, one_per_node))
     stream = _WINDOWS * (window * size * machine.byte_ns + machine.start_ns)
     least = 2 * stream + _ROUND_TRIPS * machine.start_ns
-    budget = _BUDGETS * screen_budget_ms(count) * 1e6
-    seconds = Bounds(
-        count * (min(least, budget) + apart) * 1e-9,
-        count * ((max(least, budget) + apart) * 1e-9 + _POINTS * _BESIDE_S),
+    budget = _BUDGETS * screen_budget_ms(rounds) * 1e6
+    return Bounds(
+        rounds * (min(least, budget) + apart) * 1e-9,
+        rounds * ((max(least, budget) + apart) * 1e-9 + _POINTS * _BESIDE_S),
     )
-    return ScreenTime(rounds=count, pairs=count * (nodes // 2), size=size, seconds=seconds)
 
 
 _LARGEST = 1 << 30
@@ -152,16 +132,14 @@ def scale(wanted: ScaleSpecification) -> Scale:
 
 
 def _topology(wanted: ScaleSpecification, nodes: int) -> ScaleTopology:
-    chosen("--topology", wanted.topology, KINDS)
-    chosen("--routing", wanted.routing, ("destination", "chance"))
     return ScaleTopology(
         nodes=nodes,
         ppn=wanted.ppn,
-        kind=next(kind for kind in KINDS if kind == wanted.topology),
+        kind=wanted.topology,
         leaf=wanted.leaf,
         group=wanted.group,
         uplinks=wanted.uplinks,
-        routing="chance" if wanted.routing == "chance" else "destination",
+        routing=wanted.routing,
         seed=wanted.seed,
     )
 
@@ -183,21 +161,22 @@ def _sweep(machine: MachineCosts, topology: ScaleTopology) -> Prediction:
     """
     if not machine.byte_ns > 0:
         raise BadInput("the duration of a sweep depends on the rate: give --rate above 0.")
-    found = screen_time(machine, topology)
+    rounds = all_rounds(topology.nodes)
+    seconds = screen_seconds(machine, topology, rounds)
     return Prediction(
         pattern="sweep",
         order="",
         nodes=topology.nodes,
         ppn=1,
         ranks=topology.nodes,
-        message_bytes=found.size,
-        time_ns=found.seconds.high * 1e9,
-        latency_ns=found.seconds.high * 1e9,
-        spread_ns=Bounds(found.seconds.low * 1e9, found.seconds.high * 1e9),
-        simulated=found.rounds,
-        total=found.rounds,
+        message_bytes=screen_size(8e9 / machine.byte_ns),
+        time_ns=seconds.high * 1e9,
+        latency_ns=seconds.high * 1e9,
+        spread_ns=seconds.times(1e9),
+        simulated=rounds,
+        total=rounds,
         method=(
-            f"{found.rounds} rounds of disjoint pairs, as in check: from the shortest time for an"
+            f"{rounds} rounds of disjoint pairs, as in check: from the shortest time for an"
             " interval to the full budget"
         ),
     )
@@ -248,8 +227,7 @@ def validate(wanted: ValidateSpecification) -> Validation:
     assumed = {} if wanted.folder else _LEAST
     machine, parameters = machine_of(wanted.folder, wanted.parameters, assumed)
     design = functools.partial(_design, wanted, metric, criteria, machine)
-    count = screen_round_count(wanted.nodes) if wanted.rounds is None else wanted.rounds
-    default = design(count * screen_repeats(count))
+    default = design(all_rounds(wanted.nodes, wanted.rounds))
     needed = rounds_for(wanted.nodes, wanted.slowdown, wanted.noise, wanted.power, metric, criteria)
     return Validation(
         nodes=wanted.nodes,
@@ -293,13 +271,12 @@ def _design(
     rounds: int,
 ) -> ScreenDesign:
     nodes = wanted.nodes
-    time = screen_time(machine, ScaleTopology(nodes=nodes), rounds, repeats=1)
     return ScreenDesign(
         rounds=rounds,
-        pairs=time.pairs,
+        pairs=rounds * (nodes // 2),
         least_slowdown=least_found_by(rounds, nodes, wanted.noise, wanted.power, metric, criteria),
         found=found_with(rounds, nodes, wanted.slowdown, wanted.noise, metric, criteria),
-        seconds=time.seconds,
+        seconds=screen_seconds(machine, ScaleTopology(nodes=nodes), rounds),
     )
 
 
@@ -307,19 +284,12 @@ def _sentences(
     wanted: ValidateSpecification, default: ScreenDesign, needed: int | None
 ) -> list[str]:
     what = f"a slowdown of {100 * wanted.slowdown:g} % in one direction of one node"
+    what += f" with a power of {wanted.power:g}"
     if needed is None:
         practical = 100 * LocateCriteria().practical("hrt" if wanted.metric == "hrt" else "goodput")
-        why = (
-            f"a slowdown below {practical:g} % is not reported, because healthy nodes also differ"
-            " slightly"
-        )
-        return [f"no number of rounds finds {what} with a power of {wanted.power:g}: {why}"]
-    found = [
-        (
-            f"{counted(needed, 'round')} {'finds' if needed == 1 else 'find'} {what} with a power"
-            f" of {wanted.power:g}"
-        )
-    ]
+        why = "is not reported, because healthy nodes also differ slightly"
+        return [f"no number of rounds finds {what}: a slowdown below {practical:g} % {why}"]
+    found = [f"{counted(needed, 'round')} {'finds' if needed == 1 else 'find'} {what}"]
     if needed > wanted.nodes - 1:
         found.append(f"a node has {wanted.nodes - 1} partners: some rounds repeat")
     if default.found < wanted.power:

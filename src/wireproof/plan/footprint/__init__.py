@@ -9,8 +9,9 @@ as far as that is known. ``add_up`` multiplies both to get sums for a rank, a no
 import dataclasses
 import re
 from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
+
+import msgspec
 
 from wireproof.model.errors import MOST_NODES, MOST_PPN, MOST_RANKS, BadInput, chosen, whole
 from wireproof.plan import (
@@ -23,24 +24,23 @@ from wireproof.plan import (
     Sums,
     exactly,
 )
-from wireproof.plan.footprint.modes import MODES, JobShape, Mode
+from wireproof.plan.footprint.modes import MODES, VARIABLES, Mode, PlannedJob
 
 # --- The QP limits of adapters, compared with the QPs that one node needs.
 
 
-class QpLimit(NamedTuple):
-    """``qps``: the QPs of one adapter, including those that the kernel uses."""
+def qp_limit(adapter: str, qps: int, source: str) -> LimitCheck:
+    """Return a limit that is not compared yet. ``qps``: the QPs of one adapter, including those
+    that the kernel uses.
+    """
+    return LimitCheck(adapter=adapter, max_qps=qps, fits=None, sentence="", source=source)
 
-    adapter: str
-    qps: int
-    source: str
 
-
-ADAPTERS: dict[str, QpLimit] = {
+ADAPTERS: dict[str, LimitCheck] = {
     one.adapter: one
     for one in (
-        QpLimit("hfi1", 32768, "hfi1's module parameter max_qps (16384 in the driver of 2015)"),
-        QpLimit("irdma", 4092, "irdma's default, limits_sel=3; limits_sel=0 leaves 124"),
+        qp_limit("hfi1", 32768, "hfi1's module parameter max_qps (16384 in the driver of 2015)"),
+        qp_limit("irdma", 4092, "irdma's default, limits_sel=3; limits_sel=0 leaves 124"),
     )
 }
 """Limits that do not depend on firmware; for other adapters, ``ibv_devinfo -v`` prints max_qp."""
@@ -48,7 +48,7 @@ _ATTRIBUTE = re.compile(r"^\s*max_qp\s*[:=]\s*([0-9]{1,10})\s*$", re.ASCII | re.
 _DEVICE = re.compile(r"^\s*hca_id\s*[:=]\s*([A-Za-z0-9_.:-]{1,64})\s*$", re.ASCII | re.MULTILINE)
 
 
-def limit_of_attributes(text: str) -> QpLimit:
+def limit_of_attributes(text: str) -> LimitCheck:
     """Return the least ``max_qp`` in the output of ``ibv_devinfo -v``.
 
     Raises BadInput without one.
@@ -59,13 +59,13 @@ def limit_of_attributes(text: str) -> QpLimit:
             "there is no max_qp in the device attributes: give the output of ibv_devinfo -v."
         )
     names = _DEVICE.findall(text)
-    return QpLimit(", ".join(names) or "adapter", min(found), "max_qp of ibv_devinfo -v")
+    return qp_limit(", ".join(names) or "adapter", min(found), "max_qp of ibv_devinfo -v")
 
 
-def checked(limit: QpLimit, node: Bounds, rails: int) -> LimitCheck:
+def checked(limit: LimitCheck, node: Bounds, rails: int) -> LimitCheck:
     """Compare a limit with ``node``: the QPs of one node, spread evenly over its ``rails``."""
-    need = node.times(1.0 / rails)
-    fits = True if need.high <= limit.qps else False if need.low > limit.qps else None
+    need, most = node.times(1.0 / rails), limit.max_qps
+    fits = True if need.high <= most else False if need.low > most else None
     amount = f"{need.low:,.0f}" + ("" if need.known else f" to {need.high:,.0f}")
     tail = {
         True: "it fits",
@@ -73,10 +73,8 @@ def checked(limit: QpLimit, node: Bounds, rails: int) -> LimitCheck:
         None: "whether it fits depends on which ranks communicate",
     }[fits]
     each = " per rail" if rails > 1 else ""
-    sentence = f"{limit.adapter} has {limit.qps:,} QPs, and a node needs {amount}{each}: {tail}"
-    return LimitCheck(
-        adapter=limit.adapter, max_qps=limit.qps, fits=fits, sentence=sentence, source=limit.source
-    )
+    sentence = f"{limit.adapter} has {most:,} QPs, and a node needs {amount}{each}: {tail}"
+    return msgspec.structs.replace(limit, fits=fits, sentence=sentence)
 
 
 def peers_of(
@@ -183,68 +181,31 @@ _RAILS = 32
 _PAYLOADS = (256, 512, 1024, 2048, 4096)
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class PlannedJob:
-    """``mtu``: payload of a packet (256 to 4096), or the MTU of the Ethernet interface.
-
-    ``peers``: remote ranks that each rank talks to; ``node_pairs``: pairs of nodes that talk.
-    ``settings``: variables of the library that differ from its defaults. ``max_qps``, ``device`` (a
-    file with the output of ``ibv_devinfo -v``): the adapter's limit. ``observed``: a file with the
-    output of ``rdma resource show`` on one node of a real run; ``seen_qps``, ``seen_memory``
-    (bytes): of a whole job.
-    """
-
-    nodes: int
-    ppn: int
-    rails: int = 1
-    mtu: int = 4096
-    peers: int | None = None
-    node_pairs: int | None = None
-    settings: Mapping[str, int] | None = None
-    max_qps: int | None = None
-    device: Path | str | None = None
-    observed: Path | str | None = None
-    seen_qps: int | None = None
-    seen_memory: int | None = None
-
-
-def footprint(mode: str, job: PlannedJob, limits: tuple[QpLimit, ...] = ()) -> Footprint:
+def footprint(name: str, job: PlannedJob, limits: tuple[LimitCheck, ...] = ()) -> Footprint:
     """Return bounds on QPs and memory (bytes) of the job. Raises ``BadInput``."""
-    chosen_mode = MODES[chosen("--mode", mode, MODES)]
-    nodes, ppn = job.nodes, job.ppn
+    mode, nodes, ppn = MODES[chosen("--mode", name, MODES)], job.nodes, job.ppn
     whole("--nodes", nodes, 1, MOST_NODES)
     whole("--ppn", ppn, 1, MOST_PPN)
     whole("ranks (--nodes x --ppn)", nodes * ppn, 1, MOST_RANKS)
-    used = _settings(chosen_mode, job.settings or {})
-    world = JobShape(
-        nodes=nodes,
-        ppn=ppn,
-        rails=whole("--rails", job.rails, 1, _RAILS),
-        mtu=_payload(whole("--mtu", job.mtu, 256, 65535)),
-        settings={one.name: one.value for one in used},
-    )
-    chosen_mode.check(world)
+    used = _settings(mode, job.settings or {})
+    whole("--rails", job.rails, 1, _RAILS)
+    payload = _payload(whole("--mtu", job.mtu, 256, 65535))
+    values = {one.name: one.value for one in used}
+    parts = mode.parts(dataclasses.replace(job, mtu=payload, settings=values))
     who = peers_of(nodes, ppn, peers=job.peers, node_pairs=job.node_pairs)
-    return _of_world(chosen_mode, world, who, used, limits)
-
-
-def _of_world(
-    mode: Mode, world: JobShape, who: Peers, used: list[FormulaSetting], limits: tuple[QpLimit, ...]
-) -> Footprint:
-    parts = mode.parts(world)
-    qps = add_up(parts, world.nodes, world.ppn, who, "qps")
+    qps = add_up(parts, nodes, ppn, who, "qps")
     return Footprint(
         mode=mode.name,
-        nodes=world.nodes,
-        ppn=world.ppn,
-        rails=world.rails,
-        mtu_bytes=world.mtu,
+        nodes=nodes,
+        ppn=ppn,
+        rails=job.rails,
+        mtu_bytes=payload,
         peers=who,
         qps=qps,
-        bytes=add_up(parts, world.nodes, world.ppn, who, "bytes"),
+        bytes=add_up(parts, nodes, ppn, who, "bytes"),
         parts=parts,
         settings=used,
-        limits=[checked(limit, qps.node, world.rails) for limit in limits],
+        limits=[checked(limit, qps.node, job.rails) for limit in limits],
         observed=[],
         sources=[mode.title, *mode.sources],
         validity=list(mode.validity),
@@ -262,9 +223,8 @@ def _payload(mtu: int) -> int:
 
 
 def _settings(mode: Mode, given: Mapping[str, int]) -> list[FormulaSetting]:
-    names = [variable.name for variable in mode.variables]
     for name in given:
-        chosen(f"--set of {mode.name}", name.upper(), names)
+        chosen(f"--set of {mode.name}", name.upper(), mode.variables)
     values = {name.upper(): value for name, value in given.items()}
     return [
         FormulaSetting(
@@ -273,5 +233,5 @@ def _settings(mode: Mode, given: Mapping[str, int]) -> list[FormulaSetting]:
             given=one.name in values,
             meaning=one.meaning,
         )
-        for one in mode.variables
+        for one in map(VARIABLES.__getitem__, mode.variables)
     ]

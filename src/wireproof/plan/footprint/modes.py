@@ -19,6 +19,7 @@ Sizes of queue entries are assumed.
 
 import dataclasses
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import msgspec
 
@@ -35,17 +36,34 @@ _HEADER = 64
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class JobShape:
-    """``mtu``: payload of a packet. ``settings``: every variable of the mode with its value."""
+class PlannedJob:
+    """``mtu``: payload of a packet (256 to 4096), or the MTU of the Ethernet interface.
+
+    ``peers``: remote ranks that each rank talks to; ``node_pairs``: pairs of nodes that talk.
+    ``settings``: variables of the library that differ from its defaults. ``max_qps``, ``device`` (a
+    file with the output of ``ibv_devinfo -v``): the adapter's limit. ``observed``: a file with the
+    output of ``rdma resource show`` on one node of a real run; ``seen_qps``, ``seen_memory``
+    (bytes): of a whole job.
+
+    The parts of a mode are computed with the payload of a packet, and with every variable of the
+    mode in ``settings``.
+    """
 
     nodes: int
     ppn: int
-    rails: int
-    mtu: int
-    settings: Mapping[str, int]
+    rails: int = 1
+    mtu: int = 4096
+    peers: int | None = None
+    node_pairs: int | None = None
+    settings: Mapping[str, int] | None = None
+    max_qps: int | None = None
+    device: Path | str | None = None
+    observed: Path | str | None = None
+    seen_qps: int | None = None
+    seen_memory: int | None = None
 
     def __getitem__(self, name: str) -> int:
-        return self.settings[name]
+        return (self.settings or {})[name]
 
 
 class Variable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -58,29 +76,22 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     meaning: str
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Mode:
-    """One transport for a job's messages. ``check`` raises BadInput for settings that the library
-    refuses.
+class Mode(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One transport for a job's messages, as written in ``modes.toml``; ``variables``: the names of
+    its ``VARIABLES``.
     """
-
-    name: str
-    title: str
-    variables: tuple[Variable, ...]
-    parts: Callable[[JobShape], list[FootprintPart]]
-    sources: tuple[str, ...]
-    validity: tuple[str, ...]
-    check: Callable[[JobShape], None]
-
-
-class _ModeRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A mode as written in ``modes.toml``; ``variables`` by name."""
 
     name: str
     title: str
     variables: tuple[str, ...]
     sources: tuple[str, ...]
     validity: tuple[str, ...]
+
+    def parts(self, world: PlannedJob) -> list[FootprintPart]:
+        """Return the parts of the job's footprint. Raises ``BadInput`` for settings that the
+        library refuses.
+        """
+        return _PARTS[self.name](world)
 
 
 def _part(
@@ -121,19 +132,17 @@ _SHM = 2 * (1024 * 64 + 256 * 8192)
 _SRQ_RANKS = 5
 
 
-def _endpoints(world: JobShape) -> int:
-    return world.rails * world["PSM3_QP_PER_NIC"]
-
-
-def _psm3_check(world: JobShape) -> None:
-    if _endpoints(world) > _RAILS_MOST:
+def _endpoints(world: PlannedJob) -> int:
+    endpoints = world.rails * world["PSM3_QP_PER_NIC"]
+    if endpoints > _RAILS_MOST:
         raise BadInput(
             f"{world.rails} rails x PSM3_QP_PER_NIC={world['PSM3_QP_PER_NIC']} are more than the"
             f" {_RAILS_MOST} that PSM3 allows: give fewer."
         )
+    return endpoints
 
 
-def _psm3_ud(world: JobShape) -> list[FootprintPart]:
+def _psm3_ud(world: PlannedJob) -> list[FootprintPart]:
     """Return the parts of the UD endpoint, which every mode has."""
     ends, mtu = _endpoints(world), world.mtu
     send, receive = world["PSM3_NUM_SEND_WQES"], world["PSM3_NUM_RECV_WQES"]
@@ -159,7 +168,7 @@ def _psm3_ud(world: JobShape) -> list[FootprintPart]:
     ]
 
 
-def _psm3_rv(world: JobShape) -> list[FootprintPart]:
+def _psm3_rv(world: PlannedJob) -> list[FootprintPart]:
     """Return the parts of mode 1: the kernel's connections, one for each pair of nodes and rail."""
     connection, whole = world["PSM3_RV_QP_PER_CONN"], world["PSM3_RV_Q_DEPTH"]
     depth = -(-whole // connection)
@@ -171,13 +180,13 @@ def _psm3_rv(world: JobShape) -> list[FootprintPart]:
     return [*_psm3_ud(world), rv]
 
 
-def _user_qps(world: JobShape, queue: Bounds, formula: str) -> FootprintPart:
+def _user_qps(world: PlannedJob, queue: Bounds, formula: str) -> FootprintPart:
     ends = _endpoints(world)
     size = queue.times(ends)
     return _part("user RC QPs", formula, size, ends, "RC", per="peer rank", assumed=True)
 
 
-def _psm3_rendezvous(world: JobShape) -> list[FootprintPart]:
+def _psm3_rendezvous(world: PlannedJob) -> list[FootprintPart]:
     """Return the parts of mode 2: one small RC QP for each pair of ranks, only for RDMA."""
     receive = 0 if _shared_receive(world) else 33
     queue = _pages(SQE.times(world["PSM3_NUM_SEND_RDMA"] + 1), RQE.times(receive))
@@ -185,11 +194,11 @@ def _psm3_rendezvous(world: JobShape) -> list[FootprintPart]:
     return [*_psm3_ud(world), _user_qps(world, queue, formula)]
 
 
-def _shared_receive(world: JobShape) -> bool:
+def _shared_receive(world: PlannedJob) -> bool:
     return bool(world["PSM3_USE_SRQ"] and world.nodes > 1 and world.nodes * world.ppn >= _SRQ_RANKS)
 
 
-def _psm3_all_rc(world: JobShape) -> list[FootprintPart]:
+def _psm3_all_rc(world: PlannedJob) -> list[FootprintPart]:
     """Return the parts of mode 3: an RC QP for each pair of ranks, for everything except
     control."""
     receive = world["PSM3_NUM_RECV_WQES"]
@@ -212,30 +221,28 @@ _RXM_QUEUES = Bounds(128, 384)
 """Entries of a QP's queues: the number that rxm requests, and the default of verbs."""
 
 
-def _completions(world: JobShape) -> FootprintPart:
+def _rxm_parts(world: PlannedJob, buffers: int, *shared: FootprintPart) -> list[FootprintPart]:
+    """Return the completion queue, the ``shared`` parts, and connections with ``buffers`` each."""
     entries = world["FI_UNIVERSE_SIZE"] * 2 * 128
-    formula = "FI_UNIVERSE_SIZE x (128 + 128) CQE"
-    return _part("completion queue", formula, CQE.times(entries), assumed=True)
-
-
-def _rxm_connection(world: JobShape, buffers: int) -> FootprintPart:
+    completions = "FI_UNIVERSE_SIZE x (128 + 128) CQE"
     posted = exactly(buffers * (world["FI_OFI_RXM_BUFFER_SIZE"] + _HEADER))
     size = posted + _pages(SQE.times(_RXM_QUEUES), RQE.times(_RXM_QUEUES))
     formula = (f"{buffers} x (buffer + 64) + " if buffers else "") + "128 to 384 (SQE + RQE)"
-    return _part("RC QPs", formula, size, 1, "RC", per="peer rank", assumed=True)
-
-
-def _rxm(world: JobShape) -> list[FootprintPart]:
-    return [_completions(world), _rxm_connection(world, world["FI_OFI_RXM_MSG_RX_SIZE"])]
-
-
-def _rxm_shared(world: JobShape) -> list[FootprintPart]:
-    pool = exactly(world["FI_OFI_RXM_RX_SIZE"] * (world["FI_OFI_RXM_BUFFER_SIZE"] + _HEADER))
     return [
-        _completions(world),
-        _part("shared receive pool", "FI_OFI_RXM_RX_SIZE x (buffer + 64)", pool),
-        _rxm_connection(world, 0),
+        _part("completion queue", completions, CQE.times(entries), assumed=True),
+        *shared,
+        _part("RC QPs", formula, size, 1, "RC", per="peer rank", assumed=True),
     ]
+
+
+def _rxm(world: PlannedJob) -> list[FootprintPart]:
+    return _rxm_parts(world, world["FI_OFI_RXM_MSG_RX_SIZE"])
+
+
+def _rxm_shared(world: PlannedJob) -> list[FootprintPart]:
+    pool = exactly(world["FI_OFI_RXM_RX_SIZE"] * (world["FI_OFI_RXM_BUFFER_SIZE"] + _HEADER))
+    part = _part("shared receive pool", "FI_OFI_RXM_RX_SIZE x (buffer + 64)", pool)
+    return _rxm_parts(world, 0, part)
 
 
 # --- UCX over InfiniBand and RoCE: rc, dc and ud.
@@ -247,14 +254,14 @@ _SEND_BUFFERS = 1024
 _DCI_ENTRIES = 128
 
 
-def _ucx_pool(world: JobShape, buffers: int, size: int) -> FootprintPart:
+def _ucx_pool(world: PlannedJob, buffers: int, size: int) -> FootprintPart:
     low = world.rails * buffers * size
     high = low * _GROWTH + world.rails * _SEND_BUFFERS * size
     formula = f"r x {buffers} x {size} B; 10 % more, and 1024 send buffers, on use"
     return _part("receive and send buffers", formula, Bounds(low, high))
 
 
-def _ucx_rc(world: JobShape) -> list[FootprintPart]:
+def _ucx_rc(world: PlannedJob) -> list[FootprintPart]:
     rails = world.rails
     queues = _pages(_UCX_SQE.times(world["UCX_RC_TX_QUEUE_LEN"])).times(rails)
     return [
@@ -279,7 +286,7 @@ def _ucx_rc(world: JobShape) -> list[FootprintPart]:
     ]
 
 
-def _ucx_dc(world: JobShape) -> list[FootprintPart]:
+def _ucx_dc(world: PlannedJob) -> list[FootprintPart]:
     count, rails = world["UCX_DC_MLX5_NUM_DCI"], world.rails
     return [
         _ucx_pool(world, world["UCX_RC_RX_QUEUE_LEN"], world["UCX_RC_SEG_SIZE"]),
@@ -294,7 +301,7 @@ def _ucx_dc(world: JobShape) -> list[FootprintPart]:
     ]
 
 
-def _ucx_ud(world: JobShape) -> list[FootprintPart]:
+def _ucx_ud(world: PlannedJob) -> list[FootprintPart]:
     receive, rails = world["UCX_UD_RX_QUEUE_LEN"], world.rails
     queues = (SQE.times(256) + RQE.times(receive) + CQE.times(receive + 256)).times(rails)
     formula = "r; 256 SQE + R RQE + (256 + R) CQE"
@@ -304,7 +311,7 @@ def _ucx_ud(world: JobShape) -> list[FootprintPart]:
     ]
 
 
-_PARTS: Mapping[str, Callable[[JobShape], list[FootprintPart]]] = {
+_PARTS: Mapping[str, Callable[[PlannedJob], list[FootprintPart]]] = {
     "psm3-rdma0": _psm3_ud,
     "psm3-rdma1": _psm3_rv,
     "psm3-rdma2": _psm3_rendezvous,
@@ -317,31 +324,15 @@ _PARTS: Mapping[str, Callable[[JobShape], list[FootprintPart]]] = {
 }
 
 
-def _modes(text: str, source: str) -> dict[str, Mode]:
-    variables = {one.name: one for one in read_rows(text, source, "variable", Variable, ("mode",))}
-    return {
-        row.name: Mode(
-            name=row.name,
-            title=row.title,
-            variables=tuple(variables[name] for name in row.variables),
-            parts=_PARTS[row.name],
-            sources=row.sources,
-            validity=row.validity,
-            check=_psm3_check if row.name.startswith("psm3") else lambda _world: None,
-        )
-        for row in read_rows(text, source, "mode", _ModeRow, ("variable",))
-    }
-
-
-MODES = _modes(packaged(__package__, "modes.toml"), "modes.toml")
+_FILE = packaged(__package__, "modes.toml")
+VARIABLES = {
+    row.name: row for row in read_rows(_FILE, "modes.toml", "variable", Variable, ("mode",))
+}
+MODES = {row.name: row for row in read_rows(_FILE, "modes.toml", "mode", Mode, ("variable",))}
 
 
 def mode_called(text: str) -> str:
     """Return the mode for a name in documents such as ``PSM3_RDMA=1`` or ``RxM``; other text
     unchanged."""
-    letters = _letters(text)
-    return next((name for name in MODES if _letters(name) == letters), text)
-
-
-def _letters(name: str) -> str:
-    return "".join(filter(str.isalnum, name.lower()))
+    letters = {name: "".join(filter(str.isalnum, name.lower())) for name in (*MODES, text)}
+    return next((name for name in MODES if letters[name] == letters[text]), text)

@@ -9,6 +9,7 @@ from collections import Counter
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from wireproof.model.errors import BadInput, decode_json
 from wireproof.plan import Bounds, Footprint, FootprintPart, Observed, QpReading
@@ -26,24 +27,13 @@ _KIND = re.compile(r"[A-Z_]{1,20}", re.ASCII)
 _MOST_LINES = 5_000_000
 
 
-class Resources(msgspec.Struct, frozen=True, kw_only=True):
-    """``by_kind``: QPs of each type, without subnet management (SMI, GSI).
+def resources_of(text: str) -> Observed:
+    """Parse the output, to be compared by ``of_node``. ``by_kind`` has the QPs of each type without
+    subnet management (SMI, GSI), ``processes`` their owners (None if no owner is printed),
+    ``registered_bytes`` the memory regions (None if none is listed).
 
-    ``processes``: owners of these QPs; None if no owner is printed. ``registered_bytes``: of memory
-    regions; None if none is listed.
+    Raises BadInput if it lists no QP and no memory region.
     """
-
-    by_kind: dict[str, int]
-    processes: int | None
-    registered_bytes: int | None
-
-    @property
-    def qps(self) -> int:
-        return sum(self.by_kind.values())
-
-
-def resources_of(text: str) -> Resources:
-    """Parse the output. Raises BadInput if it lists no QP and no memory region."""
     rows = _json_rows(text) if text.lstrip()[:1] in "[{" else _text_rows(text)
     kinds: Counter[str] = Counter()
     owners: set[str] = set()
@@ -67,7 +57,8 @@ def resources_of(text: str) -> Resources:
             " one "
             "node while the job runs."
         )
-    return Resources(
+    return replace(
+        _observed("rdma resource of one node", found.total(), inside=False, sentences=[]),
         by_kind=dict(sorted(found.items())),
         processes=len(owners) or None,
         registered_bytes=registered,
@@ -93,10 +84,7 @@ def _json_rows(text: str) -> list[dict[str, Any]]:
 def _text_rows(text: str) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for line in text.splitlines()[:_MOST_LINES]:
-        listed = _LINE.match(line.strip())
-        summary = None if listed else _SUMMARY.match(line)
-        found = listed or summary
-        if found is not None:
+        if found := _LINE.match(line.strip()) or _SUMMARY.match(line):
             words = found.group(2).split()
             rows.append(dict(zip(words[::2], words[1::2], strict=False)))
     return rows
@@ -112,13 +100,12 @@ def of_job(found: Footprint, qps: int) -> Observed:
     """Compare the QPs of a whole job with the bounds, and infer the number of pairs."""
     _not_negative("--seen-qps", qps)
     inside = found.qps.job.low <= qps <= found.qps.job.high
-    sentences = [_place(qps, found.qps.job, "QPs of the job")]
-    readings = [] if not inside else _readings(found, qps)
-    if readings:
-        sentences += [reading.sentence for reading in readings]
-        if len(readings) > 1:
-            sentences.append("the count alone does not distinguish these readings")
-    return _observed("the job's QPs", qps, inside, sentences, readings=readings, job=float(qps))
+    readings = _readings(found, qps) if inside else []
+    sentences = [_place(qps, found.qps.job, "QPs of the job"), *(one.sentence for one in readings)]
+    if len(readings) > 1:
+        sentences.append("the count alone does not distinguish these readings")
+    seen = _observed("the job's QPs", qps, inside=inside, sentences=sentences)
+    return replace(seen, readings=readings, job_qps=float(qps))
 
 
 def of_memory(found: Footprint, seen_bytes: int) -> Observed:
@@ -139,56 +126,53 @@ def of_memory(found: Footprint, seen_bytes: int) -> Observed:
             f" {(seen_bytes - job.high) / 1e9:,.1f} GB are the application's, the system's or"
             " something that the formula lacks"
         )
-    return _observed("the job's memory", 0, inside, sentences)
+    return _observed("the job's memory", 0, inside=inside, sentences=sentences)
 
 
-def of_node(found: Footprint, seen: Resources) -> Observed:
+def of_node(found: Footprint, seen: Observed) -> Observed:
     """Compare the output of ``rdma resource`` on one node with the formula, and extrapolate to the
     job."""
     inside = found.qps.node.low <= seen.qps <= found.qps.node.high
     sentences = [_place(seen.qps, found.qps.node, "QPs of this node")]
-    sentences += _processes(found, seen)
+    if seen.processes not in (None, found.ppn):
+        sentences.append(
+            f"{seen.processes} processes own QPs, but --ppn is {found.ppn}: another job, or ranks"
+            " without an endpoint"
+        )
     fixed = sum(part.qps.high for part in found.parts if part.per == "rank") * found.ppn
-    peers = [part for part in found.parts if part.per != "rank" and part.qps.high]
     job: float | None = None
     readings: list[QpReading] = []
     if seen.qps >= fixed:
         job = fixed * found.nodes + (seen.qps - fixed) * found.nodes
         sentences.append(f"if every node had as many, the job would have {job:,.0f} QPs")
-        readings = [_node_reading(found, part, seen.qps - fixed) for part in peers]
+        readings = [_node_reading(found, part, seen.qps - fixed) for part in _of_peers(found)]
         sentences += [reading.sentence for reading in readings]
-    sentences += _registered(found, seen)
-    return _observed(
-        "rdma resource of one node",
-        seen.qps,
-        inside,
-        sentences,
-        seen=seen,
-        readings=readings,
-        job=job,
-    )
+    if seen.registered_bytes is not None:
+        node = found.bytes.node.times(1e-6)
+        sentences.append(
+            f"{seen.registered_bytes / 1e6:,.1f} MB are registered on this node; the formula has"
+            f" {node.low:,.1f} to {node.high:,.1f} MB of buffers and queues, and the application's"
+            " registered memory adds to that"
+        )
+    return replace(seen, inside=inside, sentences=sentences, readings=readings, job_qps=job)
 
 
-def _observed(
-    what: str,
-    qps: int,
-    inside: bool,
-    sentences: list[str],
-    *,
-    seen: Resources | None = None,
-    readings: list[QpReading] | None = None,
-    job: float | None = None,
-) -> Observed:
+def _of_peers(found: Footprint) -> list[FootprintPart]:
+    """Return the parts with QPs for each remote rank or node."""
+    return [part for part in found.parts if part.per != "rank" and part.qps.high]
+
+
+def _observed(what: str, qps: int, *, inside: bool, sentences: list[str]) -> Observed:
     return Observed(
         what=what,
         qps=qps,
-        by_kind=seen.by_kind if seen else {},
-        processes=seen.processes if seen else None,
-        registered_bytes=seen.registered_bytes if seen else None,
+        by_kind={},
+        processes=None,
+        registered_bytes=None,
         inside=inside,
         sentences=sentences,
-        readings=readings or [],
-        job_qps=job,
+        readings=[],
+        job_qps=None,
     )
 
 
@@ -216,19 +200,16 @@ def _readings(found: Footprint, qps: int) -> list[QpReading]:
     QPs per pair of nodes, then with other values that lead to a whole number of pairs.
     """
     rest = qps - found.qps.job.low
-    peers = [part for part in found.parts if part.per != "rank" and part.qps.high]
+    peers = _of_peers(found)
     if not peers:
         return []
     part = peers[0]
     most = found.peers.most_pairs * (found.ppn**2 if part.per == "peer rank" else 1)
     own = int(part.qps.high)
-    result = [_reading(found, part, own, rest, most)]
-    if part.per == "peer node":
-        others = [_reading(found, part, c * found.rails, rest, most) for c in _CONNECTIONS]
-        result += [
-            one for one in others if one.connection != own and one.whole and one.pairs <= most
-        ]
-    return result
+    counts = [c * found.rails for c in _CONNECTIONS] if part.per == "peer node" else []
+    others = [_reading(found, part, count, rest, most) for count in counts if count != own]
+    likely = [one for one in others if one.whole and one.pairs <= most]
+    return [_reading(found, part, own, rest, most), *likely]
 
 
 def _reading(found: Footprint, part: FootprintPart, own: int, rest: float, most: int) -> QpReading:
@@ -262,25 +243,3 @@ def _node_reading(found: Footprint, part: FootprintPart, rest: float) -> QpReadi
         whole=peers == int(peers),
         sentence=f"{rest:,.0f} QPs of {part.name} are {peers:,.4g} {what}, of {most:,}",
     )
-
-
-def _processes(found: Footprint, seen: Resources) -> list[str]:
-    if seen.processes is None or seen.processes == found.ppn:
-        return []
-    sentence = (
-        f"{seen.processes} processes own QPs, but --ppn is {found.ppn}: another job, or ranks"
-        " without an endpoint"
-    )
-    return [sentence]
-
-
-def _registered(found: Footprint, seen: Resources) -> list[str]:
-    if seen.registered_bytes is None:
-        return []
-    node = found.bytes.node.times(1e-6)
-    sentence = (
-        f"{seen.registered_bytes / 1e6:,.1f} MB are registered on this node; the formula has"
-        f" {node.low:,.1f} to {node.high:,.1f} MB of buffers and queues, and the application's "
-        "registered memory adds to that"
-    )
-    return [sentence]

@@ -7,7 +7,6 @@ arrays: n ranks cost n log n per round of messages, because servers sort their a
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -43,33 +42,19 @@ Without it, 85 of 100 intervals covered all phases of 640 ranks (benchmarks/plan
 """
 
 
-class SimulatedTime(NamedTuple):
-    """``time_ns`` of the whole, between ``low_ns`` and ``high_ns`` with 95 % confidence.
-
-    The interval has a width only if not all ``phases`` are ``simulated``.
-    """
-
-    time_ns: float
-    low_ns: float
-    high_ns: float
-    simulated: int
-    phases: int
-
-
-def alltoall(
-    network: SimulatedNetwork, size: int, *, most_phases: int | None = None
-) -> SimulatedTime:
-    """Simulate all-to-all.
+def alltoall(network: SimulatedNetwork, size: int, *, most_phases: int | None = None) -> Prediction:
+    """Simulate all-to-all. If not all phases are simulated, the time is within its spread with 95 %
+    confidence.
 
     ``size``: bytes to each rank. ``most_phases``: limit of the sample, for tests.
     """
     count = network.topology.ranks
     phases = count - 1
-    if phases < 1:
-        return SimulatedTime(0.0, 0.0, 0.0, 0, 0)
     most = most_phases or max(3 * _FEWEST, _MESSAGES // count)
     if phases <= most:
-        return _all_phases(network, size)
+        time = _all_phases(network, size)
+        found = _prediction(network.topology, "alltoall", size, time, "pairwise exchange")
+        return msgspec.structs.replace(found, simulated=phases, total=phases)
     strata = _strata(network)
     picked = [
         _picked(one, max(2, min(_FEWEST, most // 3), most * one.size // phases), network)
@@ -84,17 +69,22 @@ def alltoall(
             spread = float(own.var(ddof=1)) / own.size
             variance += stratum.size**2 * (1 - own.size / stratum.size) * spread
     error = _Z * math.sqrt(variance) + _SKEW * total
-    return SimulatedTime(total, max(0.0, total - error), total + error, len(times), phases)
+    method = "pairwise exchange, sampled; the spread is 95 %"
+    return msgspec.structs.replace(
+        _prediction(network.topology, "alltoall", size, total, method),
+        spread_ns=Bounds(max(0.0, total - error), total + error),
+        simulated=len(times),
+        total=phases,
+    )
 
 
-def _all_phases(network: SimulatedNetwork, size: int) -> SimulatedTime:
+def _all_phases(network: SimulatedNetwork, size: int) -> float:
     count = network.topology.ranks
     ranks = np.arange(count, dtype=np.int64)
     now = np.zeros(count)
     for distance in range(1, count):
         now = exchange(network, now, ranks, (ranks + distance) % count, size)
-    time = float(now.max())
-    return SimulatedTime(time, time, time, count - 1, count - 1)
+    return float(now.max(initial=0.0))
 
 
 def _strata(network: SimulatedNetwork) -> list[Ints]:
@@ -259,19 +249,15 @@ def _ring(topology: ScaleTopology, order: str, size: int, times: Sequence[float]
     """Return HPCC's number: the geometric mean over the rings."""
     mean = math.exp(sum(map(math.log, times)) / len(times)) if min(times) > 0 else 0.0
     mean = min(max(mean, min(times)), max(times))  # avoids rounding of a single value
-    method = (
-        "natural order"
-        if order == "natural"
-        else "geometric mean of rings; the spread covers all rings"
-    )
-    found = _prediction(topology, "ring", size, mean, method)
+    natural_order = order == "natural"
+    method = "geometric mean of rings; the spread covers all rings"
     return msgspec.structs.replace(
-        found,
+        _prediction(topology, "ring", size, mean, "natural order" if natural_order else method),
         order=order,
         spread_ns=Bounds(min(times), max(times)),
         latency_ns=mean / MESSAGES,
         simulated=len(times),
-        total=1 if order == "natural" else _RINGS,
+        total=1 if natural_order else _RINGS,
     )
 
 
@@ -284,22 +270,10 @@ def _allreduce(network: SimulatedNetwork, size: int) -> Prediction:
     return _prediction(network.topology, "allreduce", size, time, allreduce_algorithm(size))
 
 
-def _alltoall(network: SimulatedNetwork, size: int) -> Prediction:
-    time = alltoall(network, size)
-    sampled = "" if time.simulated == time.phases else ", sampled; the spread is 95 %"
-    method = "pairwise exchange" + sampled
-    return msgspec.structs.replace(
-        _prediction(network.topology, "alltoall", size, time.time_ns, method),
-        spread_ns=Bounds(time.low_ns, time.high_ns),
-        simulated=time.simulated,
-        total=time.phases,
-    )
-
-
 _COLLECTIVES: dict[ScalePattern, Callable[[SimulatedNetwork, int], Prediction]] = {
     "barrier": _barrier,
     "allreduce": _allreduce,
-    "alltoall": _alltoall,
+    "alltoall": alltoall,
 }
 
 

@@ -4,7 +4,6 @@ server (an adapter, a link) handles one message at a time, in order of arrival. 
 """
 
 import dataclasses
-from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,16 +14,11 @@ from wireproof.model.errors import MOST_NODES, MOST_PPN, BadInput, chosen, real,
 # share. Pure.
 
 Ints = NDArray[np.int64]
-Kind = Literal["one-switch", "fat-tree", "dragonfly"]
-KINDS: tuple[Kind, ...] = ("one-switch", "fat-tree", "dragonfly")
 _MOST_RANKS = 1_000_000
 
 
-class Stage(NamedTuple):
-    """The queues of links. ``server``: the number of each message's link."""
-
-    server: Ints
-    servers: int
+Stage = tuple[Ints, int]
+"""The queues of links: the number of each message's link (-1: no link), and of all links."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -37,11 +31,11 @@ class ScaleTopology:
 
     nodes: int
     ppn: int = 1
-    kind: Kind = "fat-tree"
+    kind: str = "fat-tree"
     leaf: int = 32
     group: int = 32
     uplinks: int = 0
-    routing: Literal["destination", "chance"] = "destination"
+    routing: str = "destination"
     seed: int = 1
 
     def __post_init__(self) -> None:
@@ -52,7 +46,7 @@ class ScaleTopology:
                 f"{self.nodes} nodes x {self.ppn} ranks are {self.ranks:,}: a simulation supports "
                 f"up to {_MOST_RANKS:,} ranks."
             )
-        chosen("--topology", self.kind, KINDS)
+        chosen("--topology", self.kind, ("one-switch", "fat-tree", "dragonfly"))
         whole("--leaf", self.leaf, 1, MOST_NODES)
         whole("--group", self.group, 1, MOST_NODES)
         whole("--uplinks", self.uplinks, 0, MOST_NODES)
@@ -76,20 +70,23 @@ class ScaleTopology:
         return np.asarray(np.where(near, 0, np.where(together, middle, far)), dtype=np.int64)
 
     def stages(self, source: Ints, target: Ints, turn: int) -> list[Stage]:
-        """Return the links of messages that leave their leaf or group, in order; -1: no link.
+        """Return the links of messages that leave their leaf or group, in order.
 
         ``turn`` varies random choices from round to round.
         """
         if not self.uplinks or self.kind == "one-switch":
             return []
+        # the links of a leaf in both directions, or between two groups
+        block = self.leaf if self.kind == "fat-tree" else self.leaf * self.group
+        blocks = -(-self.nodes // block)
+        out, into = source // block, target // block
+        ends, count = [out, into], blocks
         if self.kind == "dragonfly":
-            return [self._global_links(source, target, turn)]
-        up, down = source // self.leaf, target // self.leaf
+            ends, count = [out * blocks + into], blocks * blocks
         lane = self._lane(target, turn)
-        apart = up != down
-        count = (-(-self.nodes // self.leaf)) * self.uplinks
         return [
-            Stage(np.where(apart, leaf * self.uplinks + lane, -1), count) for leaf in (up, down)
+            (np.where(out != into, end * self.uplinks + lane, -1), count * self.uplinks)
+            for end in ends
         ]
 
     def _lane(self, target: Ints, turn: int) -> Ints:
@@ -97,13 +94,6 @@ class ScaleTopology:
             return np.asarray(target % self.uplinks, dtype=np.int64)
         order = np.random.default_rng((self.seed, turn))
         return order.integers(0, self.uplinks, target.shape)
-
-    def _global_links(self, source: Ints, target: Ints, turn: int) -> Stage:
-        block = self.leaf * self.group
-        groups = -(-self.nodes // block)
-        out, into = source // block, target // block
-        link = (out * groups + into) * self.uplinks + self._lane(target, turn)
-        return Stage(np.where(out != into, link, -1), groups * groups * self.uplinks)
 
 
 # --- The parameters of LogGOPS, of one node and its adapter. Pure.
@@ -138,16 +128,19 @@ class MachineCosts:
     noise: float = 0.0
 
     def __post_init__(self) -> None:
-        real("the start of a message", self.start_ns, 0, _LONGEST_NS, "ns")
-        real("the time per byte", self.byte_ns, 0, _SLOWEST, "ns")
+        for name, value, most, unit in (
+            ("the start of a message", self.start_ns, _LONGEST_NS, "ns"),
+            ("the time per byte", self.byte_ns, _SLOWEST, "ns"),
+            ("the time of a hop", self.hop_ns, _LONGEST_NS, "ns"),
+            ("the local start", self.local_start_ns, _LONGEST_NS, "ns"),
+            ("the local time per byte", self.local_byte_ns, _SLOWEST, "ns"),
+            ("the noise", self.noise, 2, ""),
+        ):
+            real(name, value, 0, most, unit)
         real("the overhead", self.overhead_ns, 0, self.start_ns / 2, "ns (half of the start)")
-        most = self.start_ns - 2 * self.overhead_ns
-        real("the gap", self.gap_ns, 0, most, "ns (the start less two overheads)")
-        real("the time of a hop", self.hop_ns, 0, _LONGEST_NS, "ns")
-        real("the local start", self.local_start_ns, 0, _LONGEST_NS, "ns")
-        real("the local time per byte", self.local_byte_ns, 0, _SLOWEST, "ns")
+        rest = self.start_ns - 2 * self.overhead_ns
+        real("the gap", self.gap_ns, 0, rest, "ns (the start less two overheads)")
         real("the local overhead", self.local_overhead_ns, 0, self.local_start_ns / 2, "ns")
-        real("the noise", self.noise, 0, 2)
 
     @property
     def latency_ns(self) -> float:
@@ -243,10 +236,10 @@ class SimulatedNetwork:
     def _over_wire(self, posted: Floats, origin: Ints, goal: Ints, size: int) -> Floats:
         busy = self.machine.occupancy_ns(size)
         now = serve(posted + busy, origin, busy, self._sent)
-        for number, stage in enumerate(self.topology.stages(origin, goal, self.turn)):
-            used = np.flatnonzero(stage.server >= 0)
-            ends = self._carried.setdefault(number, np.full(stage.servers, -np.inf))
-            now[used] = serve(now[used], stage.server[used], self.machine.byte_ns * size, ends)
+        for number, (link, links) in enumerate(self.topology.stages(origin, goal, self.turn)):
+            used = np.flatnonzero(link >= 0)
+            ends = self._carried.setdefault(number, np.full(links, -np.inf))
+            now[used] = serve(now[used], link[used], self.machine.byte_ns * size, ends)
         latency = self.machine.latency_ns + self.machine.hop_ns * self.topology.hops(origin, goal)
         if self.machine.noise:
             latency = latency * self._chance.lognormal(0.0, self.machine.noise, latency.shape)
@@ -272,15 +265,13 @@ def exchange(
 
     ``target`` is a permutation of ``ranks``. Other ranks keep their times.
     """
-    source = ranks
-    overhead = network.overhead(source, target)
-    posted = now[source] + overhead
-    there = network.deliver(posted, source, target, size)
+    overhead = network.overhead(ranks, target)
+    posted = now[ranks] + overhead
     result = now.copy()
     arrived, receive = np.empty_like(now), np.empty_like(now)
-    arrived[target] = there
+    arrived[target] = network.deliver(posted, ranks, target, size)
     receive[target] = overhead
-    result[source] = np.maximum(posted, arrived[source]) + receive[source]
+    result[ranks] = np.maximum(posted, arrived[ranks]) + receive[ranks]
     return result
 
 

@@ -13,7 +13,7 @@ _TEXTS = (
     *(text for _, _, *row in WRONG for text in row),
     *(
         node.value
-        for path in HERE.glob("test_lint_*.py")
+        for path in HERE.glob("test_*.py")
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     ),

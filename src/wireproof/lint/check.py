@@ -65,9 +65,8 @@ def by_command(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _fits(row: CommandRow, recipe: Recipe, command: Command) -> bool:
-    if row.where and not compiled(row.where).search(command.text):
-        return False
-    if row.unless and compiled(row.unless).search(command.text):
+    wanted = compiled(row.where).search(command.text)  # "" is found in any text
+    if not wanted or (row.unless and compiled(row.unless).search(command.text)):
         return False
     above = recipe.lines[: command.line - 1] if row.after else ()
     after = not row.after or any(compiled(row.after).search(line[:LONGEST_LINE]) for line in above)
@@ -79,10 +78,9 @@ def _in_command(row: CommandRow, recipe: Recipe, command: Command) -> Iterator[B
     corrects all.
     """
     words = [(word, row.hit(word.raw, word.text)) for word in _words(row, command)]
-    wrong = [(word, match) for word, match in words if match is not None]
-    changes = [(word, _change(row, word, match)) for word, match in wrong]
+    changes = [(word, _change(row, word, match)) for word, match in words if match is not None]
     edits = [(word, change) for word, change in changes if change is not None]
-    for word, _ in wrong[:1] if edits else wrong:
+    for word, _ in changes[:1] if edits else changes:
         values = str(word.text.count(",") + 1)
         names = {"command": command.text, "program": command.program, "values": values}
         seen = filled(row.seen, word=word.text[:160], **names)
@@ -146,16 +144,12 @@ def lint_text(text: str, name: str, kind: Kind | None = None) -> list[LintFindin
     """
     lines = tuple(line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n"))
     recipe = Recipe(name, kind or detected(name, lines), lines)
-    found: dict[tuple[str, int, int], LintFinding] = {}
+    found: dict[tuple[int, int, str], LintFinding] = {}
     for broken in (*_line_ends(text, recipe), *_broken(recipe)):
-        if _allowed(lines, broken):
-            continue
-        finding = _finding(recipe, broken)
-        found.setdefault((finding.code, finding.line, finding.column), finding)
-    ordered = sorted(
-        found.values(), key=lambda finding: (finding.line, finding.column, finding.code)
-    )
-    return ordered[:MOST]
+        if not _allowed(lines, broken):
+            place = (broken.line, broken.column, broken.code)
+            found.setdefault(place, _finding(recipe, broken))
+    return [found[place] for place in sorted(found)[:MOST]]
 
 
 def _broken(recipe: Recipe) -> Iterator[Broken]:
@@ -182,19 +176,14 @@ def _inside(view: Recipe, file: Fragment) -> Iterator[Broken]:
 def _line_ends(text: str, recipe: Recipe) -> Iterator[Broken]:
     """Check the line endings, which the lines of a recipe no longer contain."""
     head = recipe.lines[0]
-    if (
-        recipe.kind == "script"
-        and text.startswith(f"{head}\r\n")
-        and head.startswith(("#!", "#SBATCH"))
-    ):
+    dos = text.startswith(f"{head}\r\n") and head.startswith(("#!", "#SBATCH"))
+    if dos and recipe.kind == "script":
         yield Broken("dos-line-ends", 1, len(head) + 1)
 
 
 def _checked(view: Recipe) -> Iterator[Broken]:
-    for check in CHECKS:
-        for broken in islice(check(view), MOST):
-            if view.kind in rules()[broken.code].kinds:
-                yield broken
+    found = (broken for check in CHECKS for broken in islice(check(view), MOST))
+    yield from (broken for broken in found if view.kind in rules()[broken.code].kinds)
 
 
 def _finding(recipe: Recipe, broken: Broken) -> LintFinding:
@@ -241,18 +230,15 @@ def why_unjudged(text: str, name: str, kind: Kind | None = None) -> str:
         return f"no rule covers files of the kind {which}"
     if which in CONFIGURATION_FILES:
         empty = kind is None and all(not line.strip() or line[:1] in "#;" for line in lines)
-        return (
-            ""
-            if empty or has_content(which, lines)
-            else f"no line has the form of the kind {which}"
-        )
+        fits = empty or has_content(which, lines)
+        return "" if fits else f"no line has the form of the kind {which}"
     if (kind is None and which != "unknown") or _is_recipe(lines, name):
         return ""
+    if kind is not None:
+        return "no command, job option or variable that lint knows is in it"
     return (
         "no command, job option or line of a configuration file that lint knows is in it; if it is"
         " one, say which with --kind"
-        if kind is None
-        else "no command, job option or variable that lint knows is in it"
     )
 
 
@@ -260,16 +246,15 @@ def _is_recipe(lines: tuple[str, ...], name: str) -> bool:
     """Return whether a line is a batch option, a line of a configuration file, a variable or a
     command with a rule. A log, a table or a list of users contains none of these.
     """
-    known = (line.startswith(_BATCH) or kind_of_line(line) or _STATE.match(line) for line in lines)
-    if any(known):
-        return True
-    recipe = Recipe(name, "script", lines)
-    programs = LAUNCHERS | listed("programs")
+    recipe, programs = Recipe(name, "script", lines), LAUNCHERS | listed("programs")
     names = (command.program for command in commands(recipe))
-    if any(name in programs or BENCHMARK.match(name) for name in names):
-        return True
+    variables = (each.name for job in jobs(recipe) for each in job.settings)
     prefixes = tuple(library.prefix for library in libraries())
-    return any(each.name.startswith(prefixes) for job in jobs(recipe) for each in job.settings)
+    return (
+        any(line.startswith(_BATCH) or kind_of_line(line) or _STATE.match(line) for line in lines)
+        or any(name in programs or BENCHMARK.match(name) for name in names)
+        or any(name.startswith(prefixes) for name in variables)
+    )
 
 
 # --- Applies the corrections of findings to a text.
@@ -325,9 +310,7 @@ def with_whole_lines(
     change its line. Parts that a person must decide stay unchanged.
     """
     lines = {one.line for one in findings if one.fix}
-    if not lines:
-        return list(findings)
-    whole = _whole(text, findings[0].file, kind, lines)
+    whole = _whole(text, findings[0].file, kind, lines) if lines else {}
     return [
         msgspec.structs.replace(one, whole=whole[one.line])
         if one.fix and whole[one.line] != one.fix

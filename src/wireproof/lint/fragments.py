@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 
 from wireproof.lint.rule import Broken, Kind, Recipe, kind_of_name
 from wireproof.lint.shell import Command, commands
@@ -132,38 +131,32 @@ def files_written(recipe: Recipe) -> tuple[Fragment, ...]:
     """Return the files that ``recipe`` writes and whose kind is known; the first ones if there are
     very many.
     """
-    return tuple(islice(_files_written(recipe), MOST))
-
-
-def _files_written(recipe: Recipe) -> Iterator[Fragment]:
     every = commands(recipe)
-    taken: set[int] = set()
+    heredocs: dict[int, Fragment] = {}
     echoed: dict[str, list[WrittenLine]] = {}
     for place, command in enumerate(every):
-        if not command.words or command.line in taken:
+        if not command.words or command.line in heredocs or len(heredocs) == MOST:
             continue
         if command.heredoc is not None:
-            found = _heredoc(every, place)
-            if found is not None:
-                taken.add(command.line)
-                yield found
-        elif command.program in ("echo", "printf"):
-            line = _echoed(recipe, command)
-            if line is not None:
-                echoed.setdefault(_target(every, place), []).append(line)
-    for path, lines in echoed.items():
-        kind = kind_of_name(path)
-        if kind is not None:
-            yield Fragment(kind, path, tuple(lines), quoted=True, expanded=True)
+            if (found := _heredoc(every, place)) is not None:
+                heredocs[command.line] = found
+        elif line := _echoed(recipe, command):
+            echoed.setdefault(_target(every, place), []).append(line)
+    adds = [
+        Fragment(kind, path, tuple(lines), quoted=True, expanded=True)
+        for path, lines in echoed.items()
+        if (kind := kind_of_name(path)) is not None
+    ]
+    return (*heredocs.values(), *adds)[:MOST]
 
 
 def _heredoc(every: tuple[Command, ...], place: int) -> Fragment | None:
-    command = every[place]
-    heredoc = command.heredoc
-    path = _target(every, place)
-    kind = kind_of_name(path)
+    command, path = every[place], _target(every, place)
+    heredoc, kind = command.heredoc, kind_of_name(path)
     if command.program in _SHELLS:
-        path = _remote_target(command)
+        # ssh n1 'cat > /etc/hosts' <<EOF: the quoted command writes the file
+        found = (_INTO.search(text[:LONGEST_LINE]) for text in command.texts[1:] if ">" in text)
+        path = next((into[1] for into in found if into), "")
         kind = kind_of_name(path) or "script"
     if heredoc is None or kind is None:
         return None
@@ -179,23 +172,11 @@ def _target(every: tuple[Command, ...], place: int) -> str:
         for redirect in command.redirects
         if ">" in redirect.operator and not redirect.operator.startswith("2")
     ]
-    if command.program == "tee":
-        targets += _arguments(command)
-    elif command.piped and not targets:
-        following = every[place + 1 : place + 4]
-        tee = next((other for other in following if other.program == "tee"), None)
-        targets = _arguments(tee) if tee is not None else []
+    tees = [command] if command.program == "tee" else []
+    if command.piped and not (tees or targets):
+        tees = [other for other in every[place + 1 : place + 4] if other.program == "tee"][:1]
+    targets += [text for tee in tees for text in tee.texts[1:] if not text.startswith("-")]
     return targets[-1] if targets else ""
-
-
-def _arguments(command: Command) -> list[str]:
-    return [text for text in command.texts[1:] if not text.startswith("-")]
-
-
-def _remote_target(command: Command) -> str:
-    """Return the file of ``ssh n1 'cat > /etc/hosts' <<EOF``: the quoted command writes it."""
-    found = (_INTO.search(text[:LONGEST_LINE]) for text in command.texts[1:] if ">" in text)
-    return next((into[1] for into in found if into), "")
 
 
 def _echoed(recipe: Recipe, command: Command) -> WrittenLine | None:
@@ -203,7 +184,7 @@ def _echoed(recipe: Recipe, command: Command) -> WrittenLine | None:
     change it.
     """
     words = [word for word in command.words[1:] if not word.text.startswith("-")]
-    if len(words) != 1:
+    if command.program not in ("echo", "printf") or len(words) != 1:
         return None
     word = words[0]
     quotes = _QUOTED.fullmatch(word.raw)
@@ -255,19 +236,13 @@ def fragments(recipe: Recipe, kind: Kind) -> Iterator[Fragment]:
         # for picked lines the document is read as a script, because the neighbours of each line are
         # known there
         if not (picked and kind in QUOTED):
-            yield _whole(recipe, picked)
+            lines = enumerate(recipe.lines, start=1)
+            plain = [(number, text) for number, text in lines if not TEMPLATE.search(text)]
+            partial = len(plain) < len(recipe.lines) or is_document(recipe) or picked
+            written = tuple(WrittenLine.of(number, text) for number, text in plain)
+            yield Fragment(kind, recipe.name, written, quoted=partial)
     elif recipe.kind in MIXED:
         yield from (fragment for fragment in _embedded(recipe) if fragment.kind == kind)
-
-
-def _whole(recipe: Recipe, picked: bool) -> Fragment:
-    """Return the recipe without lines that a tool completes."""
-    lines = enumerate(recipe.lines, start=1)
-    plain = tuple(
-        WrittenLine.of(number, text) for number, text in lines if not TEMPLATE.search(text)
-    )
-    partial = len(plain) < len(recipe.lines) or is_document(recipe) or picked
-    return Fragment(recipe.kind, recipe.name, plain, quoted=partial)
 
 
 def is_document(recipe: Recipe) -> bool:

@@ -153,10 +153,10 @@ class VariableRow(_Row, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     def hits(self, name: str, value: str) -> bool:
         """Return whether a variable breaks the rule with this value."""
-        wrong = compiled(self.value).fullmatch(value) if self.value else self.allowed
-        if not wrong or not compiled(self.name).fullmatch(name):
+        if not (self.value or self.allowed) or not compiled(self.name).fullmatch(name):
             return False
-        return not (self.allowed and compiled(self.allowed).fullmatch(value))
+        wrong = not self.value or compiled(self.value).fullmatch(value)
+        return bool(wrong) and not (self.allowed and compiled(self.allowed).fullmatch(value))
 
 
 _Number = Annotated[int, msgspec.Meta(ge=0)]
@@ -285,13 +285,6 @@ _NAMES: tuple[tuple[str, Kind], ...] = (
         "script",
     ),
 )
-_BY_NAME = tuple((re.compile(pattern), kind) for pattern, kind in _NAMES)
-
-_IFCFG = (
-    r"(ONBOOT|NM_CONTROLLED|MTU|CONNECTED_MODE|BOOTPROTO|IPADDR\d?|NETMASK\d?|PREFIX\d?|DEVICE"
-    r"|HWADDR|GATEWAY|"
-    r"TYPE|NAME|UUID|USERCTL|PEERDNS|DEFROUTE|BONDING_OPTS|ETHTOOL_OPTS|BROADCAST|NETWORK)="
-)
 
 # The form of a line of each kind, for texts whose name gives no hint. The first match counts.
 _LINES: tuple[tuple[str, Kind], ...] = (
@@ -313,7 +306,14 @@ _LINES: tuple[tuple[str, Kind], ...] = (
     (r"(IRQBALANCE_[A-Z_]+|OPTIONS)=.*(--?\w|$)|IRQBALANCE_[A-Z_]+=", "irqbalance"),
     (r"GRUB_[A-Z_]+=", "kernel-command-line"),
     (r"(BOOT_IMAGE=\S+|options root=|linux(16|efi)?\s+/\S+)\s", "kernel-command-line"),
-    (_IFCFG, "ifcfg"),
+    (
+        (
+            r"(ONBOOT|NM_CONTROLLED|MTU|CONNECTED_MODE|BOOTPROTO|IPADDR\d?|NETMASK\d?|PREFIX\d?"
+            r"|DEVICE|HWADDR|GATEWAY|TYPE|NAME|UUID|USERCTL|PEERDNS|DEFROUTE|BONDING_OPTS"
+            r"|ETHTOOL_OPTS|BROADCAST|NETWORK)="
+        ),
+        "ifcfg",
+    ),
     (r"(baseurl|gpgkey|gpgcheck|mirrorlist|metalink|repo_gpgcheck)\s*=", "repository"),
     (
         r"\S+\s+/\S*\s+(nfs4?|lustre|ext[34]|xfs|tmpfs|beegfs|btrfs|vfat)\s+\S+(\s+\d\s+\d)?\s*$",
@@ -355,7 +355,7 @@ def kind_of_name(name: str) -> Kind | None:
     """
     path = name[-1000:].replace("\\", "/")
     path = re.sub(r"\.(bak|orig|old|rpmnew|rpmsave|template|in|j2)$", "", path)
-    return next((kind for pattern, kind in _BY_NAME if pattern.search(path)), None)
+    return next((kind for pattern, kind in _NAMES if compiled(pattern).search(path)), None)
 
 
 def kind_of_line(line: str) -> Kind | None:
@@ -382,13 +382,8 @@ def detected(name: str, lines: tuple[str, ...]) -> Kind:
     first = next((line for line in lines if line.strip()), "")
     if first.lstrip("\ufeff").startswith("#!") or any(each.startswith("#SBATCH") for each in lines):
         return "unknown" if any(line.startswith("```") for line in lines) else "script"
-    return _kind_of_content(
-        [line for line in lines if line.strip() and not line.lstrip().startswith(("#", ";"))]
-    )
-
-
-def _kind_of_content(content: list[str]) -> Kind:
-    """Return the kind by ``[section]`` lines and the lines below them, or the form of all lines."""
+    # by [section] lines and the lines below them, or by the form of all lines
+    content = [line for line in lines if line.strip() and line.lstrip()[0] not in "#;"]
     sections = {line.strip() for line in content if _SECTION.match(line)}
     if sections and any(_SOURCE.match(line[:200]) for line in content):
         return "repository"

@@ -42,15 +42,10 @@ def ping(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 def _pinged(command: Command) -> bool:
     """Return whether the command names a host that is not the value of an option."""
-    skip = False
-    for word in command.words[1:]:
-        if skip:
-            skip = False
-        elif _plain(word.text) in PING_VALUES:
-            skip = True
-        elif not word.text.startswith(("-", "–")):
-            return True
-    return False
+    return any(
+        _plain(option) not in PING_VALUES and not text.startswith(("-", "–"))
+        for option, text in pairwise(command.texts)
+    )
 
 
 def _plain(option: str) -> str:
@@ -228,8 +223,8 @@ def _pairs(command: Command) -> Iterator[tuple[Word, str, str]]:
     if program in DEFINE:  # chdef -t network NAME net=10.0.0.0 mask=255.255.255.0
         given = {word.text.partition("=")[0]: word for word in command.words if "=" in word.text}
         if {"net", "mask"} <= given.keys():
-            net, mask = (given[name].text.partition("=")[2] for name in ("net", "mask"))
-            yield given["mask"], net, mask
+            net, mask = given["net"], given["mask"]
+            yield mask, net.text.removeprefix("net="), mask.text.removeprefix("mask=")
     elif program == "ifconfig" and len(texts) > 2:
         word = command.value("netmask")
         if word is not None:
@@ -286,10 +281,8 @@ def _contains(network: IPv4Network, other: Defined) -> bool:
 
 def _narrower(one: Defined) -> list[tuple[Word, str]] | None:
     """Return the mask that fits the network's address: /24 for x.y.z.0, /16 for x.y.0.0."""
-    if not one.address.endswith(".0"):
-        return None
     mask = "255.255.0.0" if one.address.endswith(".0.0") else "255.255.255.0"
-    return [(one.word, f"mask={mask}")]
+    return [(one.word, f"mask={mask}")] if one.address.endswith(".0") else None
 
 
 JUDGES = {"ping": ping, "ping6": ping, "ip": ip, "ifconfig": ifconfig, "nmcli": nmcli}

@@ -51,15 +51,13 @@ def sysctl(recipe: Recipe, command: Command) -> Iterator[Broken]:
 
 def _one_setting(texts: list[str]) -> str:
     """Return ``name=value`` if the words are a single setting with spaces in it, else ""."""
-    first, rest = texts[0], texts[1:]
-    if not rest:
-        return ""
-    if first.endswith("="):
+    first, *rest = texts
+    if rest and first.endswith("="):
         return f"{first}{' '.join(rest)}"
-    if rest[0] in ("=", "=="):
+    if rest[:1] in (["="], ["=="]):
         return f"{first}={' '.join(rest[1:])}"
-    numbers = all(re.fullmatch(r"[0-9]{1,19}", text) for text in rest)
-    return f"{first} {' '.join(rest)}" if "=" in first and numbers else ""
+    numbers = rest and all(re.fullmatch(r"[0-9]{1,19}", text) for text in rest)
+    return " ".join(texts) if "=" in first and numbers else ""
 
 
 def _cut(recipe: Recipe, word: Word, begin: int, end: int) -> WrittenLine:
@@ -184,11 +182,17 @@ def _governor(command: Command) -> Word | None:
 
 
 def _order(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """Find ``frequency-set -c all``, and a misspelt subcommand."""
+    """Find ``frequency-set -c all``, or the first word that resembles a subcommand, such as
+    ``frequency_set``.
+    """
     words, subcommands = command.words, listed("cpupower-subcommands")
     at = next((at for at, word in enumerate(words) if word.text in subcommands), None)
     if at is None:
-        yield from _subcommand(recipe, command)
+        for word in words[1:]:
+            meant = spelled(word.text.replace("_", "-"), subcommands, 0.85)
+            if meant and not word.text.startswith("-"):
+                yield broken("cpupower-option", recipe, command, word, "", [(word, meant)])
+                return
     elif words[at].text.startswith("frequency"):
         for flag, cpus in pairwise(words[at + 1 :]):
             if _option(flag.text) in ("-c", "--cpu"):
@@ -197,15 +201,6 @@ def _order(recipe: Recipe, command: Command) -> Iterator[Broken]:
                 seen = f"{name} -c {cpus.text}"
                 yield broken("cpupower-order", recipe, command, flag, seen, edits)
                 return
-
-
-def _subcommand(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """Return the first word that resembles a subcommand, such as ``frequency_set``."""
-    for word in command.words[1:]:
-        meant = spelled(word.text.replace("_", "-"), listed("cpupower-subcommands"), 0.85)
-        if meant and not word.text.startswith("-"):
-            yield broken("cpupower-option", recipe, command, word, "", [(word, meant)])
-            return
 
 
 def _limits(recipe: Recipe, command: Command) -> Iterator[Broken]:

@@ -130,47 +130,37 @@ def systemctl(recipe: Recipe, command: Command) -> Iterator[Broken]:
     if verb is None or "mask" in command.texts[verb]:
         return
     for word in command.words[verb + 1 :]:
-        yield from unit(recipe, command, word.text, verb)
+        yield from _unit(recipe, command, word)
 
 
 def service(recipe: Recipe, command: Command) -> Iterator[Broken]:
     """Check ``service NAME start``."""
     if len(command.words) > 2:
-        yield from unit(recipe, command, command.texts[1], 0)
+        yield from _unit(recipe, command, command.words[1])
 
 
-def unit(recipe: Recipe, command: Command, text: str, verb: int) -> Iterator[Broken]:
-    """Check the name of a unit."""
+def _unit(recipe: Recipe, command: Command, word: Word) -> Iterator[Broken]:
+    text, services = word.text, listed("services")
     name = text.removesuffix(".service")
-    if text.startswith("-") or not re.fullmatch(r"[\w-]{3,40}", name) or name in listed("services"):
+    if text.startswith("-") or not re.fullmatch(r"[\w-]{3,40}", name) or name in services:
         return
-    meant = MEANT.get(name) or nearest(name, listed("services"), 0.88)
+    meant = MEANT.get(name) or nearest(name, services, 0.88)
     other = meant not in (name + "d", name.removesuffix("d"), name + "s")
     if meant and (other or name in MEANT):
-        word = next(word for word in command.words[verb + 1 :] if word.text == text)
         seen = f"{name}; nearest is {meant}" if other else ""
         edits = [(word, word.raw.replace(name, meant, 1))]
         yield broken("service-name", recipe, command, word, seen, edits)
 
 
 def opaconfig(recipe: Recipe, command: Command) -> Iterator[Broken]:
-    """Find ``opaconfig -E opafm``."""
-    if "-E" in command.texts and "opafm" in command.texts and not elsewhere(recipe, command):
-        edits = [
-            (command.words[0], "systemctl enable --now opafm"),
-            *((word, "") for word in command.words[1:]),
-        ]
-        yield broken("fabric-manager-place", recipe, command, command.words[0], command.text, edits)
-
-
-def elsewhere(recipe: Recipe, command: Command) -> bool:
-    """Return whether a wrapper (pdsh, ssh) runs the command on named nodes, or the text starts
+    """Find ``opaconfig -E opafm``, unless a wrapper runs it on named nodes, or the text starts
     opafm on nodes.
     """
-    wrapped = {"pdsh", "ssh", "clush", "xdsh", "psh"}
-    if wrapped & {word.text for word in command.outer}:
-        return True
-    return _starts_opafm(recipe)
+    wrapped = {"pdsh", "ssh", "clush", "xdsh", "psh"} & {word.text for word in command.outer}
+    if {"-E", "opafm"} <= set(command.texts) and not wrapped and not _starts_opafm(recipe):
+        first, *more = command.words
+        edits = [(first, "systemctl enable --now opafm"), *((word, "") for word in more)]
+        yield broken("fabric-manager-place", recipe, command, first, command.text, edits)
 
 
 @lru_cache(maxsize=4)

@@ -26,9 +26,6 @@ from wireproof.lint.rule import CONFIGURATION_FILES, Broken, Check, Kind, Recipe
 from wireproof.lint.script.variables import nearest as nearest_variable
 from wireproof.lint.tables import listed, nearest
 
-__all__ = ["CHECKS"]
-
-
 # --- fstab and exports: shared folders from which programs are started.
 
 EXPORT = re.compile(r"\s*(/\S*)\s+(?=\*|[^#(]*\([a-z_])")
@@ -65,10 +62,8 @@ def _mount(line: WrittenLine) -> Iterator[Broken]:
 def _joined(columns: list[str], tail: int) -> str | None:
     """Return the line with its options in a single column if spaces after commas split them."""
     end = len(columns) - tail
-    options = "".join(columns[3:end])
-    if "," not in options or not columns[3].endswith(","):
-        return None
-    return " ".join([*columns[:3], options, *columns[end:]])
+    joined = " ".join([*columns[:3], "".join(columns[3:end]), *columns[end:]])
+    return joined if columns[3].endswith(",") else None
 
 
 def _nfs(line: WrittenLine, columns: list[str]) -> Iterator[Broken]:
@@ -123,8 +118,8 @@ def hosts(fragment: Fragment) -> Iterator[Broken]:
             continue
         entries.append((line, words))
         yield from _loopback(line, words)
-    if not fragment.quoted:  # the document shows several files
-        yield from _two_addresses(entries)
+    # a document shows several files
+    yield from _two_addresses([] if fragment.quoted else entries)
 
 
 def _no_entry(fragment: Fragment, line: WrittenLine, words: list[str]) -> Iterator[Broken]:
@@ -139,24 +134,21 @@ def _no_entry(fragment: Fragment, line: WrittenLine, words: list[str]) -> Iterat
 
 def _loopback(line: WrittenLine, words: list[str]) -> Iterator[Broken]:
     """Find the name of a node on 127.x or ::1. Debian's installers write 127.0.1.1."""
-    if not words[0].startswith("127.") and words[0] != "::1":
-        return
-    names = [name for name in words[1:] if not LOCAL.search(name)]
-    if names:
-        position = line.text.index(names[0], len(words[0]))
-        local = [name for name in words[1:] if LOCAL.search(name)]
-        fix = " ".join([words[0], *local]) if local else None
-        yield at("hosts-loopback-name", line, position, f"{names[0]} is {words[0]}", fix)
+    address, *names = words
+    local = [name for name in names if LOCAL.search(name)]
+    others = [name for name in names if name not in local]
+    if others and (address.startswith("127.") or address == "::1"):
+        position = line.text.index(others[0], len(address))
+        fix = " ".join([address, *local]) if local else None
+        yield at("hosts-loopback-name", line, position, f"{others[0]} is {address}", fix)
 
 
 def _two_addresses(entries: list[tuple[WrittenLine, list[str]]]) -> Iterator[Broken]:
     seen: dict[tuple[bool, str], str] = {}
     for line, (address, *names) in entries:
-        for name in names:
-            if LOCAL.search(name) or address.startswith("127."):
-                continue
+        for name in names if not address.startswith("127.") else ():
             first = seen.setdefault((":" in address, name.lower()), address)
-            if first != address:
+            if first != address and not LOCAL.search(name):
                 position = line.text.index(name, len(address))
                 yield at("hosts-two-addresses", line, position, f"{name} is {first} and {address}")
 
@@ -172,12 +164,11 @@ def settings(fragment: Fragment) -> Iterator[Broken]:
             name = Part(line, found.start(1), found[1])
             near = nearest(name.text, listed("opensm"))
             if fragment.kind == "openmpi":
-                near = (nearest_variable(MCA + name.text) or "").removeprefix(MCA)
+                near = (nearest_variable(f"OMPI_MCA_{name.text}") or "").removeprefix("OMPI_MCA_")
             if near:
                 yield name.broken("name-misspelt", f"{name.text}; nearest is {near}", near)
 
 
-MCA = "OMPI_MCA_"
 JUDGES: dict[Kind, Callable[[Fragment], Iterator[Broken]]] = {
     "modprobe": modprobe,
     "sysctl": sysctl,

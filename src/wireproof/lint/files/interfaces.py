@@ -167,13 +167,12 @@ def _one_line(line: WrittenLine, values: dict[str, Part]) -> Iterator[Broken]:
         yield at("ifcfg-spaces", line, name.offset, line.text.strip(), fix)
         return
     stem, known = name.text.rstrip("0123456789"), listed("ifcfg")
+    meant = spelled(stem.upper(), known, 0.82)
     if {stem, name.text} & known or name.text.startswith(FAMILIES):
         quoted = value.text[:1] in ("'", '"')
         values[name.text] = Part(line, value.offset + quoted, value.text.strip("\"'"))
         yield from _form(stem, values[name.text])
-        return
-    meant = spelled(stem.upper(), known, 0.82)
-    if meant and abs(len(meant) - len(stem)) < 3:
+    elif meant and abs(len(meant) - len(stem)) < 3:
         seen = f"{name.text}; nearest is {meant}"
         yield name.broken("ifcfg-name", seen, meant + name.text[len(stem) :])
 
@@ -223,19 +222,13 @@ def _together(fragment: Fragment, values: dict[str, Part]) -> Iterator[Broken]:
         if prefix and mask and length is not None and prefix_of(prefix.text) != length:
             seen = f"PREFIX={prefix.text}, NETMASK={mask.text} is /{length}"
             yield mask.broken("interface-mask-twice", seen)
-    if "NETWORK" in values and "NETMASK" in values:
-        yield from _network(values["NETWORK"], values["NETMASK"])
+        network = None if suffix else values.get("NETWORK")
+        real = network_of(network.text, length) if network and length is not None else None
+        if network and mask and real and str(real.network_address) != network.text:
+            seen = f"NETWORK={network.text} with {mask.text} is {real}"
+            yield mask.broken("interface-mask-merges", seen)
     if "DEVICE" in values and "NAME" not in values:
         yield from _other_device(fragment, values["DEVICE"])
-
-
-def _network(network: Part, mask: Part) -> Iterator[Broken]:
-    """Find a NETWORK with bits outside NETMASK."""
-    length = prefix_of(mask.text)
-    real = network_of(network.text, length) if length is not None else None
-    if real is not None and str(real.network_address) != network.text:
-        seen = f"NETWORK={network.text} with {mask.text} is {real}"
-        yield mask.broken("interface-mask-merges", seen)
 
 
 def _other_device(fragment: Fragment, device: Part) -> Iterator[Broken]:
@@ -252,11 +245,10 @@ def _of_variables(fragment: Fragment, values: dict[str, Part]) -> Interface:
     texts = {name: value.text for name, value in values.items()}
     file = re.search(r"ifcfg-([^/]+)$", fragment.path)
     name = texts.get("DEVICE") or (file[1] if file else "")
-    interface = Interface(name, mtu=values.get("MTU"))
-    interface.kind = IFCFG_TYPES.get(texts.get("TYPE", "").lower(), "other")
-    connected = texts.get("CONNECTED_MODE")
-    if connected is not None:
-        yes = connected.lower() in ("yes", "true", "1", "on", "y", "t")
+    kind = IFCFG_TYPES.get(texts.get("TYPE", "").lower(), "other")
+    interface = Interface(name, kind, mtu=values.get("MTU"))
+    if "CONNECTED_MODE" in texts:
+        yes = texts["CONNECTED_MODE"].lower() in ("yes", "true", "1", "on", "y", "t")
         interface.mode = "connected" if yes else "datagram"
     for suffix in ("", "0", "1", "2", "3"):
         address = values.get("IPADDR" + suffix)

@@ -135,18 +135,12 @@ def _parameter(word: Part) -> Iterator[Broken]:
         new = "intel_iommu=on iommu=pt" if value == "pt" else None
         yield word.broken("kernel-iommu", word.text, new)
     elif "=" in word.text and len(name) > 4:
-        meant = nearest(name, known, 0.86)
-        if meant and len(meant) > 4 and not _begins_so(name, meant):
+        meant = nearest(name, known, 0.86) or ""
+        # if one of the names begins with the other, it is a different parameter
+        begins = name.startswith(meant) or meant.startswith(name)
+        if len(meant) > 4 and not (begins and abs(len(name) - len(meant)) > 1):
             new = meant + word.text[len(name) :]
             yield word.broken("kernel-unknown-parameter", f"{name}; nearest is {meant}", new)
-
-
-def _begins_so(name: str, meant: str) -> bool:
-    """Return whether one of the names begins with the other, so that it is a different
-    parameter.
-    """
-    begins = name.startswith(meant) or meant.startswith(name)
-    return begins and abs(len(name) - len(meant)) > 1
 
 
 # --- modprobe.d.
@@ -191,10 +185,8 @@ def _command(fragment: Fragment, line: WrittenLine, words: Sequence[str]) -> Ite
         return
     command = Part(line, line.text.index(words[0]), words[0])
     meant = nearest(words[0], COMMANDS, 0.7) if len(words) > 1 else None
-    if meant:
+    if meant or not fragment.quoted:
         yield command.broken("modprobe-unknown-command", words[0], meant)
-    elif not fragment.quoted:
-        yield command.broken("modprobe-unknown-command", words[0])
 
 
 def _words(line: WrittenLine) -> list[Part]:
@@ -248,9 +240,8 @@ def _known(word: Part, module: str, name: str) -> Iterator[Broken]:
     """
     known = _module(module).known
     meant = nearest(name, known, 0.82)
-    if not meant and module == "hfi1" and name and name not in known:
-        full = (full for full in ("max_mtu", "num_vls") if full.endswith("_" + name))
-        meant = next(full, None)
+    if not meant and module == "hfi1" and name not in known:
+        meant = {"mtu": "max_mtu", "vls": "num_vls"}.get(name)
     if meant:
         written = Part(word.line, word.offset, word.line.text[word.offset :][: len(name)])
         seen = f"{module} {name}; nearest is {meant}"

@@ -75,18 +75,14 @@ def _no_setting(fragment: Fragment, line: WrittenLine) -> Iterator[Broken]:
     """Check a command, or a name without ``=``; ``-NAME`` excludes a name from a pattern."""
     command = COMMAND.match(line.text)
     pair = re.match(r"\s*((?:net|vm)\.[\w.]+)(?:\s*:\s*|\s+)([\w ]{1,60})$", line.text)
-    if command:
-        yield _command(line, command)
-    elif pair:
-        fix = f"{pair[1]} = {pair[2].strip()}"
-        yield at("sysctl-not-a-setting", line, 0, line.text.strip(), fix)
-    elif not (fragment.quoted or fragment.expanded or line.text.lstrip().startswith("-")):
-        yield at("sysctl-not-a-setting", line, 0, line.text.strip())
+    whole = not (fragment.quoted or fragment.expanded or line.text.lstrip().startswith("-"))
+    fix = f"{pair[1]} = {pair[2].strip()}" if pair else None
+    if command or pair or whole:
+        yield _no_line(line, command["rest"].strip("\"'") if command else fix)
 
 
-def _command(line: WrittenLine, command: re.Match[str]) -> Broken:
-    """Return ``sysctl -w NAME=VALUE`` as a line of a file."""
-    return at("sysctl-not-a-setting", line, 0, line.text.strip(), command["rest"].strip("\"'"))
+def _no_line(line: WrittenLine, fix: str | None) -> Broken:
+    return at("sysctl-not-a-setting", line, 0, line.text.strip(), fix)
 
 
 def judge_setting(setting: SysctlSetting) -> Iterator[Broken]:
@@ -96,7 +92,7 @@ def judge_setting(setting: SysctlSetting) -> Iterator[Broken]:
     folder, _, name = setting.name.rpartition(".")
     removed = setting.row.removed
     if command and not line.before and setting.name == "sysctl":
-        yield _command(line, command)
+        yield _no_line(line, command["rest"].strip("\"'"))
     elif name not in folders().get(folder, (name,)):
         yield from _unknown(setting, folder, name)
     elif removed:
@@ -119,8 +115,7 @@ def _unknown(setting: SysctlSetting, folder: str, name: str) -> Iterator[Broken]
 
 def _value(setting: SysctlSetting) -> Iterator[Broken]:
     value, form = setting.value, setting.row.form
-    comment = re.search(r"\s[#;]", value.text)
-    if comment:
+    if comment := re.search(r"\s[#;]", value.text):
         line = value.line.text
         start = value.offset + comment.start()
         fix = f"# {line[start:].strip().lstrip('#; ')}\n{line[:start].rstrip()}"

@@ -104,8 +104,12 @@ def irqbalance(fragment: Fragment) -> Iterator[Broken]:
         if found and not line.is_comment:
             yield from _assignment(*parts(line, found))
     active = any("hintpolicy" in line.text and not line.is_comment for line in fragment.lines)
-    if not active and not fragment.quoted:
-        yield from _commented(fragment)
+    # ``#IRQBALANCE_ARGS=--hintpolicy=exact``; the empty comment of the packaged file is ignored
+    pairs = ((line, COMMENTED.match(line.text)) for line in fragment.lines)
+    commented = [(line, found[1]) for line, found in pairs if found]
+    if commented and not active and not fragment.quoted:
+        line, fix = commented[0]
+        yield at("irqbalance-commented", line, 0, line.text.strip(), fix)
 
 
 def _assignment(name: Part, value: Part) -> Iterator[Broken]:
@@ -129,30 +133,15 @@ def argument(line: WrittenLine, option: re.Match[str]) -> Iterator[Broken]:
     written = Part(line, option.start(), dashes + name)
     if meant != name or dashes != "--":
         yield written.broken("irqbalance-option", written.text, f"--{meant}")
-    if meant == "hintpolicy" and value not in POLICIES and "$" not in line.text:
-        yield from _policy(line, option, value)
-    elif meant == "hintpolicy":
+    if meant != "hintpolicy":
+        return
+    if value in POLICIES or "$" in line.text:
         yield at("irqbalance-hintpolicy", line, option.start())
-
-
-def _policy(line: WrittenLine, option: re.Match[str], value: str | None) -> Iterator[Broken]:
-    """Report the word after ``--hintpolicy`` if it is not one of the three policies."""
-    if not value:
+    elif not value:
         yield at("irqbalance-policy", line, option.start(), "no word follows")
     elif "script" not in value:
         word = Part(line, option.start(3), value)
         yield word.broken("irqbalance-policy", value, nearest(value.lower(), POLICIES, 0.6))
-
-
-def _commented(fragment: Fragment) -> Iterator[Broken]:
-    """Find ``#IRQBALANCE_ARGS=--hintpolicy=exact`` without an active line. The empty comment of the
-    packaged file is ignored.
-    """
-    for line in fragment.lines:
-        found = COMMENTED.match(line.text)
-        if found:
-            yield at("irqbalance-commented", line, 0, line.text.strip(), found[1])
-            return
 
 
 # --- dnf's and yum's .repo files.

@@ -5,7 +5,6 @@ checks find where a rule is broken. ``with_settings`` finds the setting that a f
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -15,8 +14,6 @@ from wireproof.model.finding import LintFinding
 from wireproof.model.setting import Setting
 from wireproof.model.site import HEADS, CatalogueFile, of_site, packaged, site_texts
 from wireproof.model.toml import Row, once, read_rows
-
-__all__ = ["ADMIN", "FILES", "SCRIPT", "Book", "book", "rules"]
 
 SCRIPT = ("job-script.toml", "mpi.toml", "benchmarks.toml")
 ADMIN = ("admin.toml",)
@@ -43,7 +40,11 @@ def book(names: tuple[str, ...] = (*SCRIPT, *ADMIN, *FILES)) -> Book:
     for text in texts:
         for rule in _rows(text, "rule", Rule, lambda rule: once(codes, rule.code, "rule")):
             made.rules[rule.code] = replace(rule, source=text.source(rule.source))
-    known = partial(_known, made.rules)
+
+    def known(row: LineRow | VariableRow | CommandRow) -> None:
+        if row.code not in made.rules:
+            raise ValueError(f"'code' is {row.code!r}, which is not a rule of lint")
+
     for text in texts:
         made.line.extend(_rows(text, "line", LineRow, known))
         made.variable.extend(_rows(text, "variable", VariableRow, known))
@@ -60,11 +61,6 @@ def _rows(
     text: CatalogueFile, head: str, kind: type[Row], check: Callable[[Row], object]
 ) -> list[Row]:
     return read_rows(text.text, text.name, head, kind, HEADS, check)
-
-
-def _known(rules: Mapping[str, Rule], row: LineRow | VariableRow | CommandRow) -> None:
-    if row.code not in rules:
-        raise ValueError(f"'code' is {row.code!r}, which is not a rule of lint")
 
 
 # --- Find the entry of the catalogue of settings that a finding refers to: the entry of its rule,
@@ -97,21 +93,16 @@ def with_settings(
 ) -> list[LintFinding]:
     """Return ``findings`` in ``text``, each with the entry that it is about, if any."""
     names = names_in_recipes(settings.values())
-    lines = text.split("\n")
-    return [_with_setting(one, lines, names, settings) for one in findings]
+    lines = dict(enumerate(text.split("\n"), start=1))
+    found = []
+    for one in findings:
+        line = lines.get(one.line, "")[:_LONGEST]
+        entry = settings.get(rules()[one.code].setting or _named(one, line, names))
+        found.append(one if entry is None else _with_setting(one, entry))
+    return found
 
 
-def _with_setting(
-    finding: LintFinding,
-    lines: Sequence[str],
-    names: Mapping[str, str],
-    settings: Mapping[str, Setting],
-) -> LintFinding:
-    line = lines[finding.line - 1][:_LONGEST] if 0 < finding.line <= len(lines) else ""
-    found = rules()[finding.code].setting or _named(finding, line, names)
-    entry = settings.get(found)
-    if entry is None:
-        return finding
+def _with_setting(finding: LintFinding, entry: Setting) -> LintFinding:
     wishes = (entry.wanted or entry.good) if entry.effect.on != "none" else {}
     wanted = (text if name == "any" else f"{name}: {text}" for name, text in wishes.items())
     return replace(finding, setting=entry.id, wanted="; ".join(wanted), setting_until=entry.until)

@@ -31,7 +31,6 @@ Family = Literal["openmpi", "hydra"]
 
 BENCHMARK = re.compile(r"(osu_\w+|I[MP]B-[\w-]+|fi_\w+|ib_\w+|ucx_perftest|mpiGraph|\w+_perf)\Z")
 
-_COUNTS = ("-n", "-np", "--np", "--n", "-c")
 _PER_NODE = (
     "-ppn",
     "--ppn",
@@ -74,11 +73,8 @@ class Launch:
     @cached_property
     def benchmark(self) -> str:
         """The name of the program if it measures a network, else ""."""
-        for word in self.program[:12]:
-            name = word.text.rsplit("/", 1)[-1]
-            if BENCHMARK.match(name):
-                return name
-        return ""
+        names = (word.text.rsplit("/", 1)[-1] for word in self.program[:12])
+        return next(filter(BENCHMARK.match, names), "")
 
     def value(self, *names: str) -> Word | None:
         """Return the value of the first of these options, also in the form ``--name=value``."""
@@ -97,7 +93,7 @@ class Launch:
     @cached_property
     def ranks(self) -> int | None:
         """The number of ranks, if it is a plain number."""
-        return _number(self.value(*_COUNTS, "--ntasks"))
+        return _number(self.value("-n", "-np", "--np", "--n", "-c", "--ntasks"))
 
     @cached_property
     def per_node(self) -> int | None:

@@ -179,13 +179,12 @@ def omni_path(recipe: Recipe) -> bool:
 
 
 def _host(command: Command) -> bool:
-    at = 1
-    while at < len(command.words):
-        text = command.words[at].text
+    words = iter(command.texts[1:])
+    for text in words:
         if not text.startswith(("-", "–")) and not text.isdigit():
             return True
-        takes = text in _LONG or not (text.startswith("--") or "-" + text[1:] in _FLAGS)
-        at += 2 if takes else 1
+        if text in _LONG or not (text.startswith("--") or "-" + text[1:] in _FLAGS):
+            next(words, None)  # the value of the option
     return False
 
 

@@ -15,7 +15,7 @@ from typing import Literal
 from wireproof.lint.rule import Broken, Recipe
 from wireproof.lint.script import BENCHMARK, Family, Job, Launch, jobs, launched
 from wireproof.lint.script.variables import provider_of
-from wireproof.lint.shell import LAUNCHERS, Command, Word, at_word, commands, edited
+from wireproof.lint.shell import LAUNCHERS, Word, at_word, commands, edited
 
 Mpi = Literal["openmpi", "intel", "mpich", "mvapich"]
 
@@ -106,11 +106,8 @@ def several_nodes(job: Job, launch: Launch) -> bool:
     """Return whether the launch is meant for more than one node, according to its options or the
     batch script.
     """
-    nodes = job.count("--nodes")
-    if nodes is not None and nodes > 1:
-        return True
     hosts = launch.value("-hosts", "--hosts", "-host", "--host", "-H", "-w", "--nodelist")
-    if hosts and ("," in hosts.text or "[" in hosts.text):
+    if (job.count("--nodes") or 0) > 1 or (hosts and {",", "["} & set(hosts.text)):
         return True
     ranks, each = launch.ranks, launch.per_node
     return bool(ranks and each and ranks > each)
@@ -154,18 +151,14 @@ def continuation(recipe: Recipe) -> Iterator[Broken]:
         command = launch.command
         if launch.program or launch.has(*_QUIET) or not launch.options or launch.is_srun:
             continue
-        following = job.after(command.last)
-        if following is not None and following.line <= command.last + 2 and _is_program(following):
-            line, last = recipe.lines[command.last - 1].rstrip(), command.last
+        following, last = job.after(command.last), command.last
+        first = "".join(following.texts[:1]) if following and following.line <= last + 2 else ""
+        if first.startswith(("/", "./", "~/", "../", "$")) or BENCHMARK.match(first):
+            line = recipe.lines[last - 1].rstrip()
             fix = f"{line} \\"
             yield Broken("missing-continuation", last, len(line) + 1, command.text, fix)
         elif launch.ranks is not None:
             yield Broken("program-missing", command.line, command.words[0].column, command.text)
-
-
-def _is_program(command: Command) -> bool:
-    first = command.words[0].text if command.words else ""
-    return first.startswith(("/", "./", "~/", "../", "$")) or bool(BENCHMARK.match(first))
 
 
 def foreign(recipe: Recipe) -> Iterator[Broken]:
@@ -222,10 +215,8 @@ def nested(recipe: Recipe) -> Iterator[Broken]:
     for _, launch in launched(recipe):
         name = launch.program[0].text.rsplit("/", 1)[-1] if launch.program else ""
         if launch.is_srun and name in LAUNCHERS and launch.ranks != 1 and not launch.has("--pty"):
-            first = launch.command.words[0]
-            yield replace(
-                at_word("srun-starts-mpirun", first, launch.command.text), line=launch.command.line
-            )
+            column = launch.command.words[0].column
+            yield Broken("srun-starts-mpirun", launch.command.line, column, launch.command.text)
 
 
 _MOST_PREFIXES = 100
@@ -250,9 +241,7 @@ def prefixes(recipe: Recipe) -> Iterator[Broken]:
 def _elsewhere(recipe: Recipe, job: Job, folders: list[str]) -> Iterator[Broken]:
     for command in job.commands:
         match = _OSU_PROGRAM.match(command.texts[0]) if command.words else None
-        if match is None or match[1] in folders:
-            continue
-        if any("$" in folder for folder in (*folders, match[1])):
+        if match is None or match[1] in folders or "$" in "".join((*folders, match[1])):
             continue
         word = command.words[0]
         new = word.raw.replace(match[1], folders[-1], 1)
@@ -271,7 +260,8 @@ def slots(recipe: Recipe) -> Iterator[Broken]:
         if ranks is None or shared or mpi_of(job, launch) != "openmpi":
             continue
         hosts = launch.value("--host", "-host", "-H")
-        count = _slots(hosts.text) if hosts else _allocated(job)
+        nodes, each = job.count("--nodes"), job.count("--ntasks-per-node")
+        count = _slots(hosts.text) if hosts else (nodes or 0) * (each or 0)
         if count and ranks > count:
             word, seen = hosts or launch.command.words[0], f"{ranks} ranks, {count} slots"
             yield at_word("more-ranks-than-hosts", word, seen)
@@ -282,12 +272,6 @@ def _slots(hosts: str) -> int:
     if not re.fullmatch(r"[\w.-]+(?::\d{1,6})?(?:,[\w.-]+(?::\d{1,6})?)*", hosts):
         return 0
     return sum(int(host.partition(":")[2] or 1) for host in hosts.split(","))
-
-
-def _allocated(job: Job) -> int:
-    """Return the number of tasks that the job requests, 0 if it is not certain."""
-    nodes, each = job.count("--nodes") or 0, job.count("--ntasks-per-node")
-    return nodes * (each or 0)
 
 
 CHECKS = (continuation, foreign, nested, prefixes, slots)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from wireproof.lint.rule import Broken, Recipe, VariableRow, compiled, filled
+from wireproof.lint.rule import Broken, Recipe, compiled, filled
 from wireproof.lint.rules import book
 from wireproof.lint.script import Job, SetVariable, jobs
 from wireproof.lint.shell import at_word, corrected, edited
@@ -66,30 +66,19 @@ def _token() -> re.Pattern[str]:
 def _name(recipe: Recipe, number: int, at: int, name: str, old: bool) -> Iterator[Broken]:
     line = recipe.lines[number - 1]
     if _REMOVED.match(name):
+        new = _without(line, at, name)
+        if name == "I_MPI_TMI_PROVIDER":
+            new = line[:at] + "FI_PROVIDER" + line[at + len(name) :]
+        instead = f"FI_PROVIDER={provider_of(' '.join(line[at:].split()[:2]))}"
         if not old:
-            new = (
-                line[:at] + "FI_PROVIDER" + line[at + len(name) :]
-                if name == "I_MPI_TMI_PROVIDER"
-                else _without(line, at, name)
-            )
-            instead = f"FI_PROVIDER={provider_of(' '.join(line[at:].split()[:2]))}"
             yield Broken("variable-removed", number, at + 1, name, new, right=instead)
-    elif row := next((row for row in _forbidding(name) if row.fits(recipe)), None):
+    elif row := next(
+        (row for row in book().variable if row.forbids(name) and row.fits(recipe)), None
+    ):
         yield Broken(row.code, number, at + 1, filled(row.seen, name=name), right=row.right)
-    else:
-        right = nearest(name)
-        if right and at >= 0:
-            yield Broken(
-                "variable-misspelt",
-                number,
-                at + 1,
-                f"{name}; did you mean {right}?",
-                line[:at] + right + line[at + len(name) :],
-            )
-
-
-def _forbidding(name: str) -> Iterator[VariableRow]:
-    return (row for row in book().variable if row.forbids(name))
+    elif at >= 0 and (right := nearest(name)):
+        seen, fix = f"{name}; did you mean {right}?", line[:at] + right + line[at + len(name) :]
+        yield Broken("variable-misspelt", number, at + 1, seen, fix)
 
 
 def _without(line: str, at: int, name: str) -> str | None:
@@ -112,12 +101,10 @@ def nearest(name: str) -> str | None:
     if library is None:
         return None
     rest = name[len(library.prefix) :]
-    if name in library.aliases:
-        return library.aliases[name]
     if rest in library.known or rest.startswith(("ADJUST_", "TUNING_", "COLL_")):
-        return None
-    meant = (known for known in sorted(library.known) if _meant(rest, known))
-    return next((library.prefix + known for known in meant), None)
+        return library.aliases.get(name)
+    meant = (library.prefix + known for known in sorted(library.known) if _meant(rest, known))
+    return library.aliases.get(name) or next(meant, None)
 
 
 def _meant(rest: str, known: str) -> bool:
@@ -168,7 +155,7 @@ def values(recipe: Recipe) -> Iterator[Broken]:
 
 
 def _value(recipe: Recipe, job: Job, setting: SetVariable, value: str) -> Iterator[Broken]:
-    name = setting.name
+    name, word = setting.name, setting.value_word
     if name == "I_MPI_FABRICS":
         yield from _fabric(recipe, job, setting, value)
     elif name in ("FI_PROVIDER", "I_MPI_OFI_PROVIDER"):
@@ -178,17 +165,13 @@ def _value(recipe: Recipe, job: Job, setting: SetVariable, value: str) -> Iterat
         # a page shows several runs side by side
         apart = bool(row.beside) and not job.part.script
         if holds and not apart and not (row.unless and compiled(row.unless).search(job.text)):
-            seen = filled(row.seen, name=name, value=value)
-            right = filled(row.right, name=name, value=value)
-            yield _at(row.code, setting, seen, _changed(row, recipe, setting, value), right)
-
-
-def _changed(row: VariableRow, recipe: Recipe, setting: SetVariable, value: str) -> str | None:
-    """Return the line with the value that the row gives; None if a person must decide."""
-    if row.change is None:
-        return None
-    word, new = setting.value_word, filled(row.change, name=setting.name, value=value)
-    return corrected(recipe, [(word, word.raw.replace(value, new, 1))], word.line)
+            new, seen, right = (
+                filled(text, name=name, value=value)
+                for text in (row.change or "", row.seen, row.right)
+            )
+            edit = (word, word.raw.replace(value, new, 1))
+            fix = None if row.change is None else corrected(recipe, [edit], word.line)
+            yield _at(row.code, setting, seen, fix, right)
 
 
 def _at(
@@ -217,20 +200,18 @@ def _removed(recipe: Recipe, job: Job, setting: SetVariable, value: str) -> Brok
     wire = any(launch.ranks == 2 and launch.benchmark for launch in job.launches)
     new = "shm:ofi" if value.startswith("shm:") and not wire else "ofi"
     word, provider = setting.value_word, provider_of(value)
+    fix = _by_provider(recipe, setting, value, provider, new)
     if " " in provider or any(each.name in _CHOOSES for each in job.settings):
         fix = corrected(recipe, [(word, word.raw.replace(value, new))], word.line)
-    else:
-        fix = _by_provider(recipe, setting, value, provider, new)
     right = f"I_MPI_FABRICS={new} FI_PROVIDER={provider}"
     return _at("fabric-removed", setting, f"I_MPI_FABRICS={value}", fix, right)
 
 
 def _by_provider(recipe: Recipe, setting: SetVariable, value: str, provider: str, new: str) -> str:
     word = setting.value_word
+    text = f"{word.raw.replace(value, new)} FI_PROVIDER={provider}"
     if setting.how == "genv" and word is not setting.word:
         text = word.raw.replace(value, f"{new} -genv FI_PROVIDER {provider}")
-    else:
-        text = f"{word.raw.replace(value, new)} FI_PROVIDER={provider}"
     return corrected(recipe, [(word, text)], word.line)
 
 

@@ -21,6 +21,7 @@ _PAIRS = re.compile(
 _ONE_SIDED = re.compile(r"osu_(put|get|acc|cas|fop)_|IMB-(RMA|EXT)\b")
 _TCP_BTL = re.compile(r"(^|,)tcp(,|$)")
 _EXPORTED = ("export", "assignment")
+_RESPECTS = "I_MPI_JOB_RESPECT_PROCESS_PLACEMENT"
 _CARRIED = re.compile(r"(UCX|FI|PSM2|PSM3|NCCL)_[A-Z0-9_]+\Z")
 
 
@@ -48,16 +49,12 @@ def placement(recipe: Recipe) -> Iterator[Broken]:
         per_node = launch.value("-ppn", "--ppn", "-perhost", "--perhost")
         # Intel MPI under Slurm ignores -ppn
         if per_node and job.slurm and _looks_intel(job, launch) and _respects(job, launch):
-            yield _placed_by_slurm(recipe, launch, per_node)
+            option = _before(launch.options, per_node) or per_node
+            new, seen = f"-genv {_RESPECTS} off {option.raw}", f"{option.text} {per_node.text}"
+            yield edited("ppn-under-slurm", recipe, option, new, seen)
         elif _on_one_node(job, launch):
             first = launch.command.words[0]
             yield at_word("ranks-on-one-node", first, f"2 ranks, {job.count('--nodes')} nodes")
-
-
-def _placed_by_slurm(recipe: Recipe, launch: Launch, per_node: Word) -> Broken:
-    option = _before(launch.options, per_node) or per_node
-    new = f"-genv I_MPI_JOB_RESPECT_PROCESS_PLACEMENT off {option.raw}"
-    return edited("ppn-under-slurm", recipe, option, new, f"{option.text} {per_node.text}")
 
 
 def _before(words: tuple[Word, ...], word: Word) -> Word | None:
@@ -65,11 +62,9 @@ def _before(words: tuple[Word, ...], word: Word) -> Word | None:
 
 
 def _on_one_node(job: Job, launch: Launch) -> bool:
-    if launch.ranks != 2 or launch.is_srun or launch.per_node is not None:
-        return False
-    if _is_inside(job, launch):
-        return False
-    return (job.count("--nodes") or 0) > 1 and not launch.has(*_PLACING.split())
+    placed = launch.is_srun or launch.per_node is not None or launch.has(*_PLACING.split())
+    several = launch.ranks == 2 and (job.count("--nodes") or 0) > 1
+    return several and not placed and not _is_inside(job, launch)
 
 
 def _is_inside(job: Job, launch: Launch) -> bool:
@@ -82,7 +77,7 @@ def _is_inside(job: Job, launch: Launch) -> bool:
 
 
 def _respects(job: Job, launch: Launch) -> bool:
-    value = environment(job, launch).get("I_MPI_JOB_RESPECT_PROCESS_PLACEMENT", "on")
+    value = environment(job, launch).get(_RESPECTS, "on")
     return value.strip("\"'").lower() not in ("0", "off", "no", "disable", "false")
 
 
@@ -198,8 +193,8 @@ def _aborts(job: Job, launch: Launch, values: dict[str, str]) -> bool:
     """
     following = None if launch.program else job.after(launch.command.last)
     name = launch.benchmark or (following.program if following else "")
-    one_sided = _ONE_SIDED.match(name) is not None
-    return one_sided and "OMPI_MCA_osc" not in values and not job.open_mpi("5-9")
+    default = "OMPI_MCA_osc" not in values and not job.open_mpi("5-9")
+    return default and _ONE_SIDED.match(name) is not None
 
 
 def _inserted(recipe: Recipe, launcher: Word, options: str) -> str:
@@ -238,16 +233,14 @@ def _shared_memory(settings: dict[str, str]) -> Iterator[str]:
     for name in ("I_MPI_FABRICS", "FI_PROVIDER"):
         if values.get(name) == "shm":
             yield f"{name}=shm"
-    btl = _listed(values, "OMPI_MCA_btl")
-    if btl and btl <= _SHARED_BTLS and values.get("OMPI_MCA_pml", "ob1") == "ob1":
-        yield f"btl {values['OMPI_MCA_btl']}"
-    tls = _listed(values, "UCX_TLS")
-    if tls and tls <= _SHARED_UCX:
-        yield f"UCX_TLS={values['UCX_TLS']}"
-
-
-def _listed(values: dict[str, str], name: str) -> set[str]:
-    return set(filter(None, values.get(name, "").split(",")))
+    ob1 = values.get("OMPI_MCA_pml", "ob1") == "ob1"
+    for name, shown, shared in (
+        ("OMPI_MCA_btl", "btl ", _SHARED_BTLS if ob1 else set()),
+        ("UCX_TLS", "UCX_TLS=", _SHARED_UCX),
+    ):
+        chosen = set(filter(None, values.get(name, "").split(",")))
+        if chosen and chosen <= shared:
+            yield f"{shown}{values[name]}"
 
 
 def first_two(recipe: Recipe) -> Iterator[Broken]:
@@ -266,9 +259,9 @@ def _pairs_first_two(launch: Launch) -> bool:
     changes that.
     """
     texts = {word.text.lower() for word in launch.program[1:]}
-    if not launch.benchmark.startswith("IMB-MPI1") or not texts & {"pingpong", "pingping"}:
-        return False
-    return not any(text == "-multi" or text.startswith("-map") for text in texts)
+    chosen = any(text == "-multi" or text.startswith("-map") for text in texts)
+    pairs = launch.benchmark.startswith("IMB-MPI1") and texts & {"pingpong", "pingping"}
+    return bool(pairs) and not chosen
 
 
 _HOSTS = ("--host", "-host", "-H", "--hostfile", "-hostfile", "--machinefile", "-machinefile")

@@ -30,13 +30,9 @@ _VARIABLE = re.compile(r"\$\{?[A-Za-z_]\w*\}?|\$\(")
 def shebang(recipe: Recipe) -> Iterator[Broken]:
     """Find an unknown option of the shell, such as ``#!/bin/bash -I``."""
     for number, line in enumerate(recipe.lines, 1):
-        if len(line) > 200 or not line.lstrip("\ufeff \t").startswith("#!"):
-            continue
-        match = _SHEBANG.match(line.strip("\ufeff \t"))
-        if match is None or match[2]:
-            continue
-        letters = _LETTERS.get(match[3], "")
-        for word in match[4].split() if letters else ():
+        match = _SHEBANG.match(line.strip("\ufeff \t")) if len(line) <= 200 else None
+        letters = _LETTERS.get(match[3], "") if match and not match[2] else ""
+        for word in match[4].split() if match and letters else ():
             yield from _shell_option(number, line, word, letters)
 
 
@@ -189,14 +185,8 @@ def dashes(recipe: Recipe) -> Iterator[Broken]:
 
 def _in_sentences(recipe: Recipe, seen: set[int]) -> Iterator[Broken]:
     for number, line in enumerate(recipe.lines, 1):
-        if (
-            number in seen
-            or line.lstrip().startswith("#")
-            or not any(dash in line for dash in _DASHES)
-        ):
-            continue
-        match = _IN_SENTENCE.search(line[:4000])
-        if match:
+        comment = number in seen or line.isascii() or line.lstrip().startswith("#")
+        if not comment and (match := _IN_SENTENCE.search(line[:4000])):
             fix = _IN_SENTENCE.sub(r"\1\2-", line)
             yield Broken("typographic-dash", number, match.start(3) + 1, match.group(), fix)
 
@@ -206,12 +196,8 @@ def _hyphened(word: Word, program: str) -> str:
     if match is None:
         return word.raw
     name = match[2].partition("=")[0]
-    double = (
-        len(match[1]) == 2
-        or match[1] == "—"
-        or (len(name) > 1 and program in _LONG and name.isalpha())
-    )
-    return ("--" if double else "-") + match[2]
+    long = len(name) > 1 and program in _LONG and name.isalpha()
+    return ("--" if long or len(match[1]) == 2 or match[1] == "—" else "-") + match[2]
 
 
 def quotes(recipe: Recipe) -> Iterator[Broken]:
@@ -231,13 +217,12 @@ def _requoted(line: str, begin: int) -> str | None:
     """Return the line with ASCII marks for the first typographic pair after ``begin``; None if the
     pair has no end.
     """
-    places = [at for at in range(begin, len(line)) if line[at] in _QUOTES][:2]
-    if len(places) < 2:
+    marks = "".join(_QUOTES)
+    pair = re.compile(f"([{marks}])([^{marks}]*)[{marks}]").search(line, begin)
+    mark = _QUOTES[pair[1]] if pair else ""
+    if pair is None or mark in pair[2]:
         return None
-    first, last = places
-    mark = _QUOTES[line[first]]
-    inner = line[first + 1 : last]
-    return None if mark in inner else line[:first] + mark + inner + mark + line[last + 1 :]
+    return line[: pair.start()] + mark + pair[2] + mark + line[pair.end() :]
 
 
 def invisible(recipe: Recipe) -> Iterator[Broken]:
@@ -246,15 +231,11 @@ def invisible(recipe: Recipe) -> Iterator[Broken]:
         for number in range(part.first, part.last + 1) if part.script else ():
             line = recipe.lines[number - 1]
             match = _INVISIBLE.search(line)
-            if (
-                match is None
-                or (line.lstrip().startswith("#") and not line.startswith("#SBATCH"))
-                or '"' in line
-            ):
-                continue
-            fix = _INVISIBLE.sub(" ", re.sub("[\u200b-\u200d\u2060\ufeff]", "", line))
-            seen = f"U+{ord(match.group()):04X}"
-            yield Broken("invisible-character", number, match.start() + 1, seen, fix)
+            comment = line.lstrip().startswith("#") and not line.startswith("#SBATCH")
+            if match and not comment and '"' not in line:
+                fix = _INVISIBLE.sub(" ", re.sub("[\u200b-\u200d\u2060\ufeff]", "", line))
+                seen = f"U+{ord(match.group()):04X}"
+                yield Broken("invisible-character", number, match.start() + 1, seen, fix)
 
 
 def backslashes(recipe: Recipe) -> Iterator[Broken]:

@@ -51,22 +51,10 @@ _TOKEN = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class End:
-    """An operator (``;`` ``|`` ``>`` …), or ``\\n``."""
-
-    text: str
-    line: int
-    column: int
-
-
-Token = Word | End
-
-
-def tokens(lines: list[str], first: int, indents: list[int], *, spanning: bool) -> Iterator[Token]:
-    """Return the tokens of ``lines``, of which the first has the number ``first``; ``indents[i]``
-    characters at the start of line i (a prompt, a bullet) are skipped. ``spanning``: quotes may
-    extend over line ends.
+def tokens(lines: list[str], first: int, indents: list[int], *, spanning: bool) -> Iterator[Word]:
+    """Return the words of ``lines``, of which the first has the number ``first``, and, with empty
+    ``raw``, the operators (``;`` ``|`` ``>`` …) and ``\\n``; ``indents[i]`` characters at the start
+    of line i (a prompt, a bullet) are skipped. ``spanning``: quotes may extend over line ends.
     """
     starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
     skips = {start: start + indent for start, indent in zip(starts, indents, strict=False)}
@@ -85,7 +73,7 @@ def tokens(lines: list[str], first: int, indents: list[int], *, spanning: bool) 
         if found["backslash"]:
             yield Word("\\", *place, "\\")
         elif not found["skipped"]:
-            yield End(";" if found["prompt"] else found.group(), *place)
+            yield Word(";" if found["prompt"] else found.group(), *place, "")
 
 
 @cache
@@ -154,6 +142,8 @@ def _substitution(text: str, lines: int) -> int:
 # --- The commands of a recipe.
 
 __all__ = ["LAUNCHERS", "Command", "Edit", "Heredoc", "Redirect", "Segment", "Word", "at_word"]
+__all__ += ["broken", "commands", "corrected", "edited", "heredocs", "lines_inside"]
+__all__ += ["segments", "whole_number"]
 
 
 _ORNAMENT = re.compile(
@@ -190,13 +180,11 @@ def is_prose(line: str) -> bool:
     that commands do not contain, and no prompt.
     """
     head = line[:400]
-    if "$>" in head or head.lstrip().startswith(("#", "$ ", "\\$ ")):
-        return False
+    prompt = "$>" in head or head.lstrip().startswith(("#", "$ ", "\\$ "))
     words = [word.strip(".,:;()\"'“”") for word in head.split()]
     little = sum(word.lower() in listed("little-words") for word in words)
-    return little >= 2 or (
-        little == 1 and words[-1:] != [] and head.rstrip().endswith((".", ":")) and len(words) > 4
-    )
+    ends = head.rstrip().endswith((".", ":")) and len(words) > 4
+    return not prompt and (little >= 2 or (little == 1 and ends))
 
 
 def segments(recipe: Recipe) -> list[Segment]:
@@ -215,10 +203,10 @@ def segments(recipe: Recipe) -> list[Segment]:
         fence = line.lstrip().startswith("```")
         opens = line.lstrip().startswith("#!") and number not in inside
         if fence or opens or (script and is_prose(line)):
-            _cut(cuts, first, number - 1, script)
+            cuts.append(Segment(first, number - 1, script))
             first, script = (number, True) if opens else (number + fence, False)
-    _cut(cuts, first, len(lines), script)
-    return cuts
+    cuts.append(Segment(first, len(lines), script))
+    return [part for part in cuts if part.first <= part.last]
 
 
 def _trusted(recipe: Recipe) -> bool:
@@ -226,11 +214,6 @@ def _trusted(recipe: Recipe) -> bool:
     head = next((line for line in recipe.lines if line.strip()), "")
     by_head = head.lstrip("\ufeff \t").startswith(("#!", "#SBATCH"))
     return by_head or recipe.name.endswith(SCRIPT_NAMES)
-
-
-def _cut(cuts: list[Segment], first: int, last: int, script: bool) -> None:
-    if first <= last:
-        cuts.append(Segment(first, last, script))
 
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
@@ -299,11 +282,11 @@ class _CommandReader:
         self.heredoc: Heredoc | None = None
         self.operator = ""
 
-    def take(self, token: Token) -> Iterator[Command]:
+    def take(self, token: Word) -> Iterator[Command]:
         """Return the commands that end with this token."""
         if token.line < self.skip:
             return
-        if isinstance(token, Word):
+        if token.raw:
             self._word(token)
         elif "<" in token.text or ">" in token.text:  # the command ends here
             self.operator = token.text
@@ -382,7 +365,3 @@ def _source(recipe: Recipe, first: Word, final: Word) -> str:
     lines = list(recipe.lines[first.line - 1 : final.line])
     lines[-1] = lines[-1][: final.column - 1 + len(final.raw)]
     return "\n".join((lines[0][first.column - 1 :], *lines[1:]))
-
-
-__all__ += ["broken", "commands", "corrected", "edited", "heredocs", "lines_inside"]
-__all__ += ["segments", "whole_number"]

@@ -13,9 +13,6 @@ import msgspec
 from wireproof.model.site import HEADS, CatalogueFile, of_site, packaged, site_texts
 from wireproof.model.toml import Row, once, read_rows, read_toml
 
-__all__ = ["MOST_WORDS", "Module", "NumberRange", "Sysctl", "VariableTable"]
-__all__ += ["folders", "libraries", "listed", "lists", "modules", "nearest", "sysctls"]
-
 LONGEST_NAME = 80  # no known name is longer
 # number of names per line that are examined; a line with more is not a configuration
 MOST_WORDS = 120
@@ -64,13 +61,10 @@ class NumberRange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
         """Return whether ``value`` is allowed."""
         if self.one_of:
             return value in self.one_of
-        if (self.low is not None and value < self.low) or (
-            self.high is not None and value > self.high
-        ):
-            return False
-        return value % self.multiple == 0 and (
-            not self.power_of_two or (value > 0 and value & (value - 1) == 0)
-        )
+        low = value if self.low is None else self.low
+        high = value if self.high is None else self.high
+        power = not self.power_of_two or (value > 0 and value & (value - 1) == 0)
+        return low <= value <= high and value % self.multiple == 0 and power
 
 
 class Module(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -106,17 +100,13 @@ class _Names(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     names: str
 
 
-def _text(name: str) -> str:
-    return packaged(__package__, name)
-
-
 def _with_site(
     name: str, head: str, kind: type[Row], check: Callable[[Row], object] = lambda _: None
 ) -> list[Row]:
     """Return the built-in rows of a kind, then those of the site."""
     return [
         row
-        for text in (CatalogueFile(_text(name), name), *site_texts())
+        for text in (CatalogueFile(packaged(__package__, name), name), *site_texts())
         for row in read_rows(text.text, text.name, head, kind, HEADS, check)
     ]
 
@@ -168,15 +158,16 @@ def listed(name: str) -> frozenset[str]:
 @of_site
 def lists() -> dict[str, frozenset[str]]:
     """Return all lists by their names; a site adds words (``[[list]]``)."""
-    tree = msgspec.convert(read_toml(_text("words.toml"), "words.toml"), dict[str, str])
+    text = packaged(__package__, "words.toml")
+    tree = msgspec.convert(read_toml(text, "words.toml"), dict[str, str])
     merged = {name: frozenset(text.split()) for name, text in tree.items()}
 
     def known(row: _Names) -> None:
         if row.name not in merged:
             raise ValueError(f"'name' is {row.name[:40]!r}; there are {', '.join(merged)}")
 
-    for text in site_texts():
-        for row in read_rows(text.text, text.name, "list", _Names, HEADS, known):
+    for site in site_texts():
+        for row in read_rows(site.text, site.name, "list", _Names, HEADS, known):
             merged[row.name] = merged[row.name].union(row.names.split())
     return merged
 

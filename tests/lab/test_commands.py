@@ -87,38 +87,28 @@ def test_a_nic_that_is_planted_down_is_not_raised() -> None:
     assert commands.node_link_lines(topology, "n2")[-1] == "link set dev hsn0 up"
 
 
-def test_the_bucket_is_64_us_of_line_rate() -> None:
-    assert burst_bytes(10**9) == 8000
-    assert burst_bytes(10**10) == 80_000
-    assert burst_bytes(10**7) == 2000
-
-
-def test_small_segments_below_2_gbit_only() -> None:
-    assert gso_bytes(HSN) == 16384
-    assert gso_bytes(FAST) is None
-    assert gso_bytes(PLAIN) is None
+def test_the_bucket_is_64_us_of_line_rate_and_segments_are_small_below_2_gbit_only() -> None:
+    assert [burst_bytes(rate) for rate in (10**9, 10**10, 10**7)] == [8000, 80_000, 2000]
+    assert [gso_bytes(network) for network in (HSN, FAST, PLAIN)] == [16384, None, None]
 
 
 def test_a_sender_is_limited_at_the_node_and_a_receiver_at_the_switch() -> None:
-    assert any("rate 300000000bit" in line for line in commands.node_shaping_lines(TWO, "n2"))
-    assert all("rate 300000000bit" not in line for line in commands.node_shaping_lines(TWO, "n1"))
-    assert all("rate 300000000bit" not in line for line in commands.switch_shaping_lines(TWO))
+    def limited(lines: list[str]) -> list[str]:
+        return [line for line in lines if "rate 300000000bit" in line]
+
+    assert limited(commands.node_shaping_lines(TWO, "n2"))
+    assert not limited(commands.node_shaping_lines(TWO, "n1"))
+    assert not limited(commands.switch_shaping_lines(TWO))
     late = Fault(node="n2", network="hsn", kind="rate", direction="rx", value="300mbit")
     receiving = Topology(nodes=("n1", "n2"), networks=(HSN,), faults=(late,))
-    limited = [
-        line for line in commands.switch_shaping_lines(receiving) if "rate 300000000bit" in line
-    ]
-    assert len(limited) == 1
-    assert "dev n2-hsn0" in limited[0]
-    assert "burst 2400 " in limited[0]
+    (line,) = limited(commands.switch_shaping_lines(receiving))
+    assert "dev n2-hsn0" in line
+    assert "burst 2400 " in line
 
 
-def test_a_fault_never_makes_a_link_faster() -> None:
+def test_a_fault_never_makes_a_link_faster_and_an_unshaped_network_gets_no_shaper() -> None:
     fast = Fault(node="n1", network="hsn", kind="rate", direction="tx", value="40gbit")
     assert shape_of(HSN, [fast], "n1", "tx").rate == 10**9
-
-
-def test_an_unshaped_network_gets_no_shaper() -> None:
     assert commands.node_shaping_lines(Topology(nodes=("n1",), networks=(PLAIN,)), "n1") == []
 
 

@@ -29,6 +29,7 @@ pytestmark = [pytest.mark.netns, pytest.mark.engine]
 
 JOB = Path(__file__).with_name("other_traffic.py")
 LINE = 119.5e6
+SLOW = {"direction-slow", "node-direction-slow", "below-expectation"}
 
 
 @contextlib.contextmanager
@@ -36,12 +37,8 @@ def job(
     lab: Lab, sender: str, receiver: str, bytes_per_s: float, *, after: float = 0.0
 ) -> Iterator[None]:
     """Another job's flow, from ``after`` seconds on."""
-    words = [
-        sys.executable,
-        str(JOB),
-        lab.node_address(sender, "hsn"),
-        lab.node_address(receiver, "hsn"),
-    ]
+    addresses = [lab.node_address(node, "hsn") for node in (sender, receiver)]
+    words = [sys.executable, str(JOB), *addresses]
     delayed = ["sh", "-c", 'sleep "$0"; exec "$@"', str(after), *words, str(bytes_per_s)]
     running = subprocess.Popen(lab.exec_argv(sender, delayed), stderr=subprocess.DEVNULL)
     time.sleep(0.3)
@@ -53,22 +50,14 @@ def job(
 
 
 def streams(lab: Lab, *options: str) -> Any:
-    argv = (
-        "measure",
-        "stream",
-        "--lab",
-        lab.name,
-        "--hosts",
-        ",".join(lab.nodes),
-        "--transport",
-        "tcp",
-        "--sizes",
-        "256KiB,1MiB",
-        "--budget",
-        "300ms",
-        "--json",
-    )
+    words = f"measure stream --lab {lab.name} --hosts {','.join(lab.nodes)} --transport tcp"
+    argv = f"{words} --sizes 256KiB,1MiB --budget 300ms --json".split()
     return document(wireproof(*argv, *options))
+
+
+def check(lab: Lab) -> Any:
+    argv = f"check --lab {lab.name} --hosts {','.join(lab.nodes)} --transport tcp --json".split()
+    return document(wireproof(*argv, timeout=300))
 
 
 def named(found: Any) -> dict[str, Any]:
@@ -84,7 +73,7 @@ def test_a_flow_one_way_is_contention_with_its_port_and_rate(build: Build) -> No
     with job(lab, "n1", "n2", 0.35 * LINE):
         found = streams(lab)
     assert found["verdict"] != "fail", found["findings"]
-    assert not failed(found) & {"direction-slow", "node-direction-slow", "below-expectation"}
+    assert not failed(found) & SLOW
     told = named(found)
     assert {"n1 tx", "n2 rx"} & set(told), found["findings"]
     assert set(told) <= {"n1 tx", "n2 rx"}
@@ -96,23 +85,8 @@ def test_a_flow_one_way_is_contention_with_its_port_and_rate(build: Build) -> No
 def test_a_flow_that_comes_later_blames_nobody(build: Build, after: float) -> None:
     lab = build(4)
     with job(lab, "n2", "n3", 0.4 * LINE, after=after):
-        found = document(
-            wireproof(
-                "check",
-                "--lab",
-                lab.name,
-                "--hosts",
-                "n[1-4]",
-                "--transport",
-                "tcp",
-                "--json",
-                timeout=300,
-            )
-        )
-    culprits = {one["subject"].split()[0] for one in found["findings"] if one["severity"] == "fail"}
-    assert culprits == set(), [
-        one["message"] for one in found["findings"] if one["severity"] == "fail"
-    ]
+        found = check(lab)
+    assert [one["message"] for one in found["findings"] if one["severity"] == "fail"] == []
 
 
 def test_two_measurements_at_once_on_one_lab_are_contention(build: Build) -> None:
@@ -120,11 +94,7 @@ def test_two_measurements_at_once_on_one_lab_are_contention(build: Build) -> Non
     lab = build(2)
     with concurrent.futures.ThreadPoolExecutor(2) as both:
         for found in both.map(lambda _: streams(lab, "--repeat", "3"), range(2)):
-            assert not failed(found) & {
-                "direction-slow",
-                "node-direction-slow",
-                "below-expectation",
-            }, found["findings"]
+            assert not failed(found) & SLOW, found["findings"]
 
 
 @pytest.mark.slow
@@ -132,10 +102,8 @@ def test_two_measurements_at_once_on_one_lab_are_contention(build: Build) -> Non
 def test_of_two_checks_at_once_each_names_the_other_first(build: Build, nodes: int) -> None:
     """The first line named a slow node, a slot of PCIe or a low goodput."""
     lab = build(nodes)
-    words = ("check", "--lab", lab.name, "--hosts", ",".join(lab.nodes), "--transport", "tcp")
     with concurrent.futures.ThreadPoolExecutor(2) as both:
-        jobs = [both.submit(wireproof, *words, "--json", timeout=300) for _ in range(2)]
-        for found in (document(one.result()) for one in jobs):
+        for found in both.map(lambda _: check(lab), range(2)):
             assert found["verdict"] == "inconclusive", found["findings"]
             first = ranked(msgspec.convert(found["findings"], list[Finding]))[0]
             assert first.code == "other-traffic", first.message

@@ -67,43 +67,16 @@ def test_a_chain_of_agents_ends_when_its_head_is_killed(build: Build) -> None:
 @pytest.mark.mpi
 def test_hydra_starts_one_rank_in_each_node(build: Build) -> None:
     lab = build(2)
-    mpiexec = Path(sys.prefix) / "bin" / "mpiexec"
-    hosts = say(
-        lab,
-        "n1",
-        str(mpiexec),
-        "-launcher",
-        "ssh",
-        "-launcher-exec",
-        str(lab.agent),
-        "-hosts",
-        "n1,n2",
-        "-ppn",
-        "1",
-        "hostname",
-    )
+    mpiexec = str(Path(sys.prefix) / "bin" / "mpiexec")
+    agent = ("-launcher", "ssh", "-launcher-exec", str(lab.agent))
+    hosts = say(lab, "n1", mpiexec, *agent, "-hosts", "n1,n2", "-ppn", "1", "hostname")
     assert sorted(hosts.split()) == ["n1", "n2"]
 
 
 @pytest.mark.openmpi
 def test_open_mpi_starts_one_rank_in_each_node(build: Build) -> None:
     lab = build(2)
-    hosts = say(
-        lab,
-        "n1",
-        "mpirun.openmpi",
-        "--allow-run-as-root",
-        "--bind-to",
-        "none",
-        "--mca",
-        "plm_rsh_agent",
-        str(lab.agent),
-        "--host",
-        "n1,n2",
-        "-np",
-        "2",
-        "--map-by",
-        "node",
-        "hostname",
-    )
+    words = ["mpirun.openmpi", "--allow-run-as-root", "--bind-to", "none", "--mca", "plm_rsh_agent"]
+    places = ["--host", "n1,n2", "-np", "2", "--map-by", "node", "hostname"]
+    hosts = say(lab, "n1", *words, str(lab.agent), *places)
     assert sorted(hosts.split()) == ["n1", "n2"]

@@ -111,22 +111,15 @@ def test_eight_nodes_reach_each_other(build: Build) -> None:
         waiting.communicate(timeout=120)
 
 
-def test_one_node_alone_is_a_lab(build: Build) -> None:
-    assert say(build(1), "n1", "hostname") == "n1"
-
-
 def test_an_idle_link_is_silent_and_its_counters_count(build: Build) -> None:
     lab = build(2)
+    link = lab.expected_link("hsn")
+    holds(link, rate_bits_per_s=1e9, mtu=1500, protocol="tcp", preamble_counted=False)
     before = lab.counters("n1", "hsn0")
     say(lab, "n1", "sleep", "0.5")
     assert lab.counters("n1", "hsn0") == before
     with pytest.raises(BadInput, match="no device 'nosuch'"):
         lab.counters("n1", "nosuch")
-
-
-def test_the_lab_states_its_links(build: Build) -> None:
-    link = build(2).expected_link("hsn")
-    holds(link, rate_bits_per_s=1e9, mtu=1500, protocol="tcp", preamble_counted=False)
 
 
 def test_status_streams_folder_and_environment_are_the_callers(
@@ -149,15 +142,8 @@ def test_status_streams_folder_and_environment_are_the_callers(
 def test_cores_and_limits_are_the_callers(build: Build) -> None:
     lab = build(1)
     core = min(os.sched_getaffinity(0))
-    argv = [
-        "prlimit",
-        "--nofile=99:99",
-        "taskset",
-        "-c",
-        str(core),
-        *lab.exec_argv("n1", ["sh", "-c", _SHOW]),
-    ]
-    done = ran(argv, timeout=120)
+    limits = f"prlimit --nofile=99:99 taskset -c {core}".split()
+    done = ran([*limits, *lab.exec_argv("n1", ["sh", "-c", _SHOW])], timeout=120)
     assert done.stdout.split() == ["99", str(core)]
 
 
@@ -254,23 +240,9 @@ def test_a_machine_without_a_hosts_file_is_not_changed(
     before = sorted(os.listdir(etc))
     name = lab_name()
     script = 'mount --bind "$1" /etc; shift; exec "$@"'
-    done = ran(
-        [
-            "unshare",
-            "--mount",
-            "sh",
-            "-c",
-            script,
-            "sh",
-            str(etc),
-            sys.executable,
-            "-c",
-            _WITHOUT_HOSTS,
-            name,
-        ],
-        timeout=60,
-        env={**os.environ, "PYTHONPATH": _PATHS},
-    )
+    argv = ["unshare", "--mount", "sh", "-c", script, "sh", str(etc), sys.executable, "-c"]
+    environment = {**os.environ, "PYTHONPATH": _PATHS}
+    done = ran([*argv, _WITHOUT_HOSTS, name], timeout=60, env=environment)
     assert done.stdout.split() == ["10.20.1.2", "seen"], done.stderr
     assert sorted(os.listdir(etc)) == before
     assert leftovers(lab_root / name) == []

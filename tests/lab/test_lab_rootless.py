@@ -98,16 +98,8 @@ def _lab_as_nobody(
         if python is None:
             pytest.skip("netns: no python3 of this version that an ordinary user may start")
         folders = json.dumps([str(home / "lib")])
-        argv = [
-            *_as_nobody(home),
-            f"WIREPROOF_ENGINE_DIR={bin_folder}",
-            python,
-            "-c",
-            _SCRIPT,
-            folders,
-            wire,
-        ]
-        done = ran([*tun(home), *argv], timeout=60, cwd="/")
+        nobody = [*_as_nobody(home), f"WIREPROOF_ENGINE_DIR={bin_folder}", python, "-c"]
+        done = ran([*tun(home), *nobody, _SCRIPT, folders, wire], timeout=60, cwd="/")
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)  # type: ignore[no-any-return]
     finally:
@@ -180,20 +172,6 @@ def test_a_kernel_that_forbids_it_is_named(node_program: Path) -> None:
     )
     asked = "from wireproof.lab.supervisor import missing_for_lab; print(*missing_for_lab())"
     paths = os.pathsep.join(path for path in sys.path if path)
-    done = ran(
-        [
-            "unshare",
-            "--user",
-            "--map-root-user",
-            "sh",
-            "-c",
-            script,
-            "sh",
-            sys.executable,
-            "-c",
-            asked,
-        ],
-        timeout=120,
-        env={**os.environ, "PYTHONPATH": paths},
-    )
+    argv = ["unshare", "--user", "--map-root-user", "sh", "-c", script, "sh", sys.executable, "-c"]
+    done = ran([*argv, asked], timeout=120, env={**os.environ, "PYTHONPATH": paths})
     assert "`sysctl -w user.max_user_namespaces=10000`" in done.stdout, done.stderr

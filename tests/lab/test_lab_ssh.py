@@ -125,6 +125,12 @@ def site(build: Build, tmp_path: Path) -> Iterator[Site]:
         yield site
 
 
+def measured(site: Site, asked: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    words = f"-m wireproof measure {asked} --nic hsn0 --mpi mpich --virtual".split()
+    more = ("--launcher", site.ssh, "--out", str(folder / "run"))
+    return run(site.lab, "n1", sys.executable, *words, *more, cwd=folder)
+
+
 def test_who_cannot_be_reached_is_told_in_a_sentence_each(site: Site) -> None:
     answers, seconds = site.ask(site.ssh, "n2", "n3", "n4", "n5", "n9")
     assert answers["n2"] == ""
@@ -142,32 +148,8 @@ def test_hydra_measures_over_real_ssh_and_the_bytes_are_on_the_wire(
     site: Site, tmp_path: Path
 ) -> None:
     before = site.lab.counters("n2", "hsn0")["rx_bytes"]
-    done = run(
-        site.lab,
-        "n1",
-        sys.executable,
-        "-m",
-        "wireproof",
-        "measure",
-        "stream",
-        "--hosts",
-        "n1-hsn,n2-hsn",
-        "--nic",
-        "hsn0",
-        "--mpi",
-        "mpich",
-        "--launcher",
-        site.ssh,
-        "--sizes",
-        "64KiB",
-        "--budget",
-        "300ms",
-        "--virtual",
-        "--json",
-        "--out",
-        str(tmp_path / "run"),
-        cwd=tmp_path,
-    )
+    asked = "stream --hosts n1-hsn,n2-hsn --sizes 64KiB --budget 300ms --json"
+    done = measured(site, asked, tmp_path)
     moved = site.lab.counters("n2", "hsn0")["rx_bytes"] - before
     assert done.stdout, done.stderr
     found = json.loads(done.stdout)
@@ -180,29 +162,7 @@ def test_hydra_measures_over_real_ssh_and_the_bytes_are_on_the_wire(
 def test_a_host_that_is_down_ends_the_measurement_with_a_sentence(
     site: Site, tmp_path: Path
 ) -> None:
-    done = run(
-        site.lab,
-        "n1",
-        sys.executable,
-        "-m",
-        "wireproof",
-        "measure",
-        "pingpong",
-        "--hosts",
-        "n1-hsn,n3-hsn",
-        "--nic",
-        "hsn0",
-        "--mpi",
-        "mpich",
-        "--launcher",
-        site.ssh,
-        "--sizes",
-        "8",
-        "--virtual",
-        "--out",
-        str(tmp_path / "run"),
-        cwd=tmp_path,
-    )
+    done = measured(site, "pingpong --hosts n1-hsn,n3-hsn --sizes 8", tmp_path)
     assert done.returncode == 4, done.stderr
     assert "n3-hsn" in done.stderr
     assert "Traceback" not in done.stderr

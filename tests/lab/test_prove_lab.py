@@ -24,6 +24,9 @@ ROOT = Path(__file__).resolve().parents[2]
 FAST = Network(name="fast", device="fast0", rate="10gbit", subnet="10.30.1.0/24")
 SLOW = Network(name="hsn", device="hsn0", rate="1gbit", subnet="10.20.1.0/24")
 
+IPERF3 = pytest.mark.skipif(
+    shutil.which("iperf3") is None, reason="iperf3 is not on PATH (Debian package iperf3)"
+)
 PINGPONG = ("IMB-P2P", "PingPong", "-msglog", "17:21", "-iter", "40")
 
 
@@ -101,17 +104,8 @@ def test_a_lie_below_the_mpi_is_found_around_a_foreign_benchmark(build: Build) -
     imb, _ = intel()
     environment = {"LD_LIBRARY_PATH": str(Path(sys.prefix) / "lib")}
     mpiexec = str(Path(sys.prefix) / "bin" / "mpiexec")
-    argv = [
-        mpiexec,
-        "-hosts",
-        "n1,n2",
-        "-ppn",
-        "1",
-        "-n",
-        "2",
-        str(imb / PINGPONG[0]),
-        *PINGPONG[1:],
-    ]
+    places = ["-hosts", "n1,n2", "-ppn", "1", "-n", "2"]
+    argv = [mpiexec, *places, str(imb / PINGPONG[0]), *PINGPONG[1:]]
     lied = run_proved(argv, place(lab), environment=environment)
     assert lied.exit_status == 0, lied.output
     assert lied.judgement.proof == "off-wire"
@@ -140,9 +134,7 @@ def test_a_command_that_prints_no_number_is_unproven_and_its_bytes_are_told(buil
     assert port(proved, "n1", "hsn0").tx.bytes == pytest.approx(50 << 20, rel=0.05)
 
 
-@pytest.mark.skipif(
-    shutil.which("iperf3") is None, reason="iperf3 is not on PATH (Debian package iperf3)"
-)
+@IPERF3
 @pytest.mark.parametrize("flags", [(), ("-J",), ("-R",)])
 def test_iperf3_over_the_wire(build: Build, flags: tuple[str, ...]) -> None:
     lab = build()
@@ -156,9 +148,7 @@ def test_iperf3_over_the_wire(build: Build, flags: tuple[str, ...]) -> None:
     )
 
 
-@pytest.mark.skipif(
-    shutil.which("iperf3") is None, reason="iperf3 is not on PATH (Debian package iperf3)"
-)
+@IPERF3
 def test_iperf3_over_loopback(build: Build) -> None:
     lab = build()
     argv = ["iperf3", "-c", "n1", "-t", "2"]
@@ -168,9 +158,7 @@ def test_iperf3_over_loopback(build: Build) -> None:
     assert "traffic-loopback" in codes(proved)
 
 
-@pytest.mark.skipif(
-    shutil.which("iperf3") is None, reason="iperf3 is not on PATH (Debian package iperf3)"
-)
+@IPERF3
 def test_another_network_than_the_claimed_one(build: Build) -> None:
     lab = build(2, SLOW, FAST)
     argv = ["iperf3", "-c", lab.node_address("n2", "hsn"), "-t", "2"]
@@ -183,49 +171,6 @@ def test_another_network_than_the_claimed_one(build: Build) -> None:
     assert run_proved(argv, place(lab, nic="hsn0"), companions=servers).judgement.proof == "on-wire"
 
 
-HPCC_INPUT = "\n".join(
-    [
-        "HPLinpack benchmark input file",
-        "none",
-        "HPL.out output",
-        "8 device",
-        "1 sizes",
-        "100 Ns",
-        "1 NBs",
-        "80 NBs",
-        "0 PMAP",
-        "1 grids",
-        "1 Ps",
-        "2 Qs",
-        "16.0 threshold",
-        "1 fact",
-        "2 PFACTs",
-        "1 stop",
-        "4 NBMINs",
-        "1 panels",
-        "2 NDIVs",
-        "1 fact",
-        "1 RFACTs",
-        "1 bcast",
-        "1 BCASTs",
-        "1 depth",
-        "1 DEPTHs",
-        "2 SWAP",
-        "64 swapping",
-        "0 L1",
-        "0 U",
-        "1 Equilibration",
-        "8 alignment",
-        "#####",
-        "0 PTRANS",
-        "1200",
-        "0 PTRANS",
-        "40",
-        "",
-    ]
-)
-
-
 @pytest.mark.openmpi
 @pytest.mark.skipif(
     shutil.which("hpcc") is None, reason="hpcc is not on PATH (Debian package hpcc)"
@@ -234,7 +179,7 @@ HPCC_INPUT = "\n".join(
 def test_hpcc(
     build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hosts: str, proof: str
 ) -> None:
-    (tmp_path / "hpccinf.txt").write_text(HPCC_INPUT)
+    shutil.copy(Path(__file__).with_name("hpccinf.txt"), tmp_path)
     monkeypatch.chdir(tmp_path)
     argv = ["mpirun.openmpi", "-H", hosts, "-np", "2", "--mca", "mpi_yield_when_idle", "1", "hpcc"]
     proved = run_proved(argv, place(build()), results=(tmp_path / "hpccoutf.txt",))

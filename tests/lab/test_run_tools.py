@@ -81,19 +81,8 @@ def test_qperf(lab: Lab) -> None:
 @pytest.mark.intelmpi
 @pytest.mark.parametrize("fabric", ["tcp", "psm3"])
 def test_imb_under_intel_mpi(lab: Lab, fabric: str) -> None:
-    found = run(
-        lab,
-        "IMB-P2P",
-        "PingPong",
-        "--mpi",
-        IMPI,
-        "--fabric",
-        fabric,
-        "--sizes",
-        "2MiB,4MiB",
-        "--iterations",
-        "20",
-    )
+    short = ("--sizes", "2MiB,4MiB", "--iterations", "20")
+    found = run(lab, "IMB-P2P", "PingPong", "--mpi", IMPI, "--fabric", fabric, *short)
     on_wire(found, "PingPong")
     assert found["recipe"]["mpi"].startswith("Intel(R) MPI")
 

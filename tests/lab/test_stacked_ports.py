@@ -111,18 +111,8 @@ def neighbours(lab: Lab, addresses: tuple[str, ...], device: str) -> None:
     """
     for number, node in enumerate(lab.nodes):
         mac = say(lab, lab.nodes[1 - number], "cat", f"/sys/class/net/{device}/address")
-        say(
-            lab,
-            node,
-            "ip",
-            "neighbour",
-            "replace",
-            addresses[1 - number],
-            "lladdr",
-            mac,
-            "dev",
-            UPPER,
-        )
+        peer = addresses[1 - number]
+        say(lab, node, *f"ip neighbour replace {peer} lladdr {mac} dev {UPPER}".split())
 
 
 def test_a_macvlan_whose_replies_enter_its_parent_is_not_memory(

@@ -19,6 +19,7 @@ from wireproof.model.topology import (
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "lab"
 NETWORK = '[[network]]\nname = "hsn"\ndevice = "hsn0"\nrate = "1gbit"\nsubnet = "10.20.1.0/24"\n'
+TWO = "nodes = 2\n" + NETWORK
 FAULT = (
     '[[fault]]\nnode = "n1"\nnetwork = "hsn"\nkind = "rate"\ndirection = "tx"\nvalue = "300mbit"\n'
 )
@@ -75,37 +76,22 @@ def test_the_examples_are_those_that_the_documents_name() -> None:
         ('nodes = ["n1", "n1-hsn"]\n' + NETWORK, "'n1-hsn' would occur twice"),
         ("node = 2\n" + NETWORK, "line 1: 'node' is not known: did you mean nodes?"),
         ("nodes = 2\nnetwork = 3\n", "line 2: network: expected a list"),
+        (TWO + 'rat = "1gbit"\n', "line 7: network 1: 'rat' is not known: did you mean rate?"),
+        (TWO + "mtu = 100\n", "mtu = 100 is out of range"),
+        (TWO + 'mtu = "big"\n', "line 7: network 1, mtu: expected a whole number"),
+        (TWO.replace("1gbit", "1Gb/s"), "rate '1Gb/s' is not understood"),
+        (TWO.replace("hsn0", "fab0"), "PSM3 interprets as a number"),
+        (TWO.replace('"hsn0"', '"lo"'), "cannot be a NIC's name"),
+        (TWO.replace('"hsn0"', '"hsn0 up"'), "cannot be a NIC's name"),
+        (TWO.replace('"hsn0"', '"a-name-that-is-too-long"'), "cannot be a NIC's name"),
+        (TWO.replace('name = "hsn"', 'name = "h s"'), "name: use 1 to 10"),
+        (TWO.replace("10.20.1.0/24", "10.20.1.1/24"), "has host bits set"),
+        (TWO.replace("10.20.1.0/24", "10.20.1.0/31"), "is too small for 2 nodes"),
+        (TWO.replace("10.20.1.0", "127.0.0.0"), "is too small"),
+        (TWO.replace('subnet = "10.20.1.0/24"\n', ""), "network 1: 'subnet' is missing"),
+        (TWO + NETWORK, "two networks have name = 'hsn'"),
         (
-            "nodes = 2\n" + NETWORK + 'rat = "1gbit"\n',
-            "line 7: network 1: 'rat' is not known: did you mean rate?",
-        ),
-        ("nodes = 2\n" + NETWORK + "mtu = 100\n", "mtu = 100 is out of range"),
-        (
-            "nodes = 2\n" + NETWORK + 'mtu = "big"\n',
-            "line 7: network 1, mtu: expected a whole number",
-        ),
-        ("nodes = 2\n" + NETWORK.replace("1gbit", "1Gb/s"), "rate '1Gb/s' is not understood"),
-        ("nodes = 2\n" + NETWORK.replace("hsn0", "fab0"), "PSM3 interprets as a number"),
-        ("nodes = 2\n" + NETWORK.replace('"hsn0"', '"lo"'), "cannot be a NIC's name"),
-        ("nodes = 2\n" + NETWORK.replace('"hsn0"', '"hsn0 up"'), "cannot be a NIC's name"),
-        (
-            "nodes = 2\n" + NETWORK.replace('"hsn0"', '"a-name-that-is-too-long"'),
-            "cannot be a NIC's name",
-        ),
-        ("nodes = 2\n" + NETWORK.replace('name = "hsn"', 'name = "h s"'), "name: use 1 to 10"),
-        ("nodes = 2\n" + NETWORK.replace("10.20.1.0/24", "10.20.1.1/24"), "has host bits set"),
-        (
-            "nodes = 2\n" + NETWORK.replace("10.20.1.0/24", "10.20.1.0/31"),
-            "is too small for 2 nodes",
-        ),
-        ("nodes = 2\n" + NETWORK.replace("10.20.1.0", "127.0.0.0"), "is too small"),
-        (
-            "nodes = 2\n" + NETWORK.replace('subnet = "10.20.1.0/24"\n', ""),
-            "network 1: 'subnet' is missing",
-        ),
-        ("nodes = 2\n" + NETWORK + NETWORK, "two networks have name = 'hsn'"),
-        (
-            "nodes = 2\n" + NETWORK + NETWORK.replace('"hsn"', '"two"').replace("hsn0", "two0"),
+            TWO + NETWORK.replace('"hsn"', '"two"').replace("hsn0", "two0"),
             "network 'two': subnet 10.20.1.0/24 overlaps",
         ),
         (
@@ -113,23 +99,17 @@ def test_the_examples_are_those_that_the_documents_name() -> None:
             "share 1: 'net' is not one of ipc, mount, pid, shm, uts",
         ),
         ("nodes = 2\n" + 'share = ["mount"]\n' + NETWORK, 'needs "pid" and "shm" too'),
-        ("nodes = 2\n" + NETWORK + FAULT.replace("n1", "n7"), "fault 1: node: there is no 'n7'"),
+        (TWO + FAULT.replace("n1", "n7"), "fault 1: node: there is no 'n7'"),
+        (TWO + FAULT.replace('"hsn"', '"hsm"'), "network: there is no 'hsm' (did you mean hsn?)"),
+        (TWO + FAULT.replace("300mbit", "fast"), "fault 1: value: rate 'fast'"),
+        (TWO + FAULT.replace('direction = "tx"\n', ""), "direction is missing"),
+        (TWO + FAULT.replace('value = "300mbit"\n', ""), "value is missing"),
+        (TWO + FAULT.replace('"rate"', '"down"'), "neither a direction nor a value"),
         (
-            "nodes = 2\n" + NETWORK + FAULT.replace('"hsn"', '"hsm"'),
-            "network: there is no 'hsm' (did you mean hsn?)",
-        ),
-        ("nodes = 2\n" + NETWORK + FAULT.replace("300mbit", "fast"), "fault 1: value: rate 'fast'"),
-        ("nodes = 2\n" + NETWORK + FAULT.replace('direction = "tx"\n', ""), "direction is missing"),
-        ("nodes = 2\n" + NETWORK + FAULT.replace('value = "300mbit"\n', ""), "value is missing"),
-        (
-            "nodes = 2\n" + NETWORK + FAULT.replace('"rate"', '"down"'),
-            "neither a direction nor a value",
-        ),
-        (
-            "nodes = 2\n" + NETWORK + FAULT.replace('"rate"', '"gone"'),
+            TWO + FAULT.replace('"rate"', '"gone"'),
             "fault 1, kind: 'gone' is not one of delay, down, loss, rate",
         ),
-        ("nodes = 2\n" + NETWORK + FAULT + FAULT, "fault 2: rate is given twice"),
+        (TWO + FAULT + FAULT, "fault 2: rate is given twice"),
     ],
 )
 def test_what_is_wrong_is_named_with_the_file(text: str, said: str) -> None:

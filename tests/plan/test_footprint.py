@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from wireproof.model.errors import BadInput
 from wireproof.plan import Bounds, Footprint, LimitCheck
-from wireproof.plan.footprint import limit_of_attributes, qp_limit
 from wireproof.plan.footprint import footprint as computed
+from wireproof.plan.footprint import limit_of_attributes, qp_limit
 from wireproof.plan.footprint.modes import MODES, PlannedJob
 from wireproof.plan.footprint.observed import of_job, of_memory, of_node, resources_of
 

@@ -27,8 +27,8 @@ def plan_footprint(nodes: int, ppn: int, mode: str, **options: Any) -> Footprint
     """Return QPs and memory of ``nodes`` x ``ppn`` ranks in ``mode`` (psm3-rdma0 to 3, rxm,
     rxm-srx, ucx-rc, ucx-dc, ucx-ud), as bounds if they depend on which ranks communicate.
 
-    ``options``: see ``plan.footprint.modes.PlannedJob``. Raises ``BadInput``, and ``TypeError`` for an
-    unknown option.
+    ``options``: see ``plan.footprint.modes.PlannedJob``. Raises ``BadInput``, and ``TypeError``
+    for an unknown option.
     """
     from wireproof.plan.footprint import footprint
     from wireproof.plan.footprint.modes import PlannedJob, mode_called

@@ -167,33 +167,6 @@ def test_one_node_needs_no_connection() -> None:
     assert found.peers.most_pairs == 0
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"nodes": 0}, "--nodes is 0"),
-        ({"ppn": 0}, "--ppn is 0"),
-        ({"nodes": 10**30}, "--nodes is about 10^30"),
-        ({"nodes": -5}, "--nodes is -5"),
-        ({"mode": "psm3-rdma5"}, "did you mean 'psm3-rdma"),
-        ({"mode": ""}, "give --mode: psm3-rdma0"),
-        ({"rails": 33}, "--rails is 33"),
-        ({"rails": 8, "settings": {"PSM3_QP_PER_NIC": 8}}, "more than the 32"),
-        ({"settings": {"PSM3_RV_QP_PER_CON": 4}}, "did you mean 'PSM3_RV_QP_PER_CONN'"),
-        ({"settings": {"PSM3_RV_QP_PER_CONN": 17}}, "from 1 to 16"),
-        ({"peers": 64 * 28}, "--peers is 1792"),
-        ({"node_pairs": 2017}, "--node-pairs is 2017"),
-        ({"peers": 28, "node_pairs": 1}, "between 32 and 2016 pairs"),
-        ({"mtu": 0}, "--mtu is 0"),
-    ],
-)
-def test_bad_input_is_one_sentence(options: dict[str, object], words: str) -> None:
-    given_options: dict[str, object] = {"mode": "psm3-rdma1", "nodes": 64, "ppn": 28, **options}
-    with pytest.raises(BadInput) as raised:
-        footprint(**given_options)  # type: ignore[arg-type]
-    assert words in str(raised.value)
-    assert "\n" not in str(raised.value)
-
-
 def test_limits_say_whether_a_node_fits() -> None:
     attributes = "hca_id: mlx5_0\n\tmax_qp:\t\t\t131072\n"
     limits = (limit_of_attributes(attributes), qp_limit("small", 100, "made up"))
@@ -259,9 +232,5 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         assert resources_of(text).qps >= 0
 
 
-def test_the_document_is_typed_json() -> None:
-    found = footprint("psm3-rdma1", **SLIDES)
-    assert msgspec.json.decode(msgspec.json.encode(found), type=Footprint) == found
-    assert found.sources
-    assert found.validity
-    assert all(part.formula for part in found.parts)
+def test_every_part_has_its_formula() -> None:
+    assert all(part.formula for part in footprint("psm3-rdma1", **SLIDES).parts)

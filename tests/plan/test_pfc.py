@@ -1,12 +1,11 @@
 """Headroom of PFC: the sum by hand, monotonicity, the slides' two numbers."""
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from wireproof.model.errors import BadInput
-from wireproof.plan import Bounds, Pfc
+from wireproof.plan import Bounds
 from wireproof.plan.headroom import SPEEDS, in_cells
 from wireproof.plan.job import plan_pfc as pfc
 
@@ -103,27 +102,6 @@ def test_a_budget_is_compared() -> None:
     assert pfc(100, 9000, 100, 32, budget=1 << 24).fits_budget is True
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"cable_m": -1.0}, "--cable is -1"),
-        ({"cable_m": float("nan")}, "--cable is nan"),
-        ({"speed_gbps": float("inf")}, "--speed is inf"),
-        ({"speed_gbps": -100}, "--speed is -100"),
-        ({"mtu": 0}, "--mtu is 0"),
-        ({"ports": 0}, "--ports is 0"),
-        ({"priorities": 9}, "--priorities is 9"),
-        ({"headroom": 10**30}, "--headroom is about 10^30"),
-    ],
-)
-def test_bad_input_is_one_sentence(options: dict[str, object], words: str) -> None:
-    given_options: dict[str, object] = {"speed_gbps": 100, "mtu": 9000, "cable_m": 3, "ports": 32}
-    with pytest.raises(BadInput) as raised:
-        pfc(**(given_options | options))  # type: ignore[arg-type]
-    assert words in str(raised.value)
-
-
-def test_the_document_is_typed_json() -> None:
+def test_every_delay_has_its_source_and_formula() -> None:
     found = pfc(100, 9000, 30, 32, headroom=18_560, cell=80)
-    assert msgspec.json.decode(msgspec.json.encode(found), type=Pfc) == found
     assert all(delay.source and delay.formula for delay in found.delays)

@@ -1,5 +1,7 @@
 """Rounds that a power needs: closed form, monotonicity, and worlds that are really screened."""
 
+from collections.abc import Callable
+
 import msgspec
 import pytest
 
@@ -8,9 +10,8 @@ from wireproof.locate.significance import LocateCriteria, found_with, least_foun
 from wireproof.locate.world import World, WorldFault
 from wireproof.measure.schedule import screen_rounds
 from wireproof.model.errors import BadInput
-from wireproof.plan import Validation
 from wireproof.plan.document import validation_document
-from wireproof.plan.job import plan_validate
+from wireproof.plan.job import plan_footprint, plan_pfc, plan_scale, plan_validate
 from wireproof.report.text import document_text
 
 CRITERIA = LocateCriteria()
@@ -81,7 +82,6 @@ def test_a_check_of_a_thousand_nodes_is_enough_for_a_twentieth() -> None:
     assert found.check.pairs == 12 * 500
     assert 0 < found.check.seconds.low < found.check.seconds.high
     assert found.least.rounds <= 12
-    assert msgspec.json.decode(msgspec.json.encode(found), type=Validation) == found
     text = document_text(validation_document(found))
     assert "rounds find a slowdown of 5 %" in text
 
@@ -91,19 +91,101 @@ def test_few_nodes_repeat_their_rounds() -> None:
     assert "some rounds repeat" in " ".join(plan_validate(4, noise=0.1).sentences)
 
 
+Wrong = tuple[dict[str, object], str]
+BAD_INPUT: dict[Callable[..., object], tuple[dict[str, object], list[Wrong]]] = {
+    plan_footprint: (
+        {"mode": "psm3-rdma1", "nodes": 64, "ppn": 28},
+        [
+            ({"nodes": 0}, "--nodes is 0"),
+            ({"ppn": 0}, "--ppn is 0"),
+            ({"nodes": 10**30}, "--nodes is about 10^30"),
+            ({"nodes": -5}, "--nodes is -5"),
+            ({"mode": "psm3-rdma5"}, "did you mean 'psm3-rdma"),
+            ({"mode": ""}, "give --mode: psm3-rdma0"),
+            ({"rails": 33}, "--rails is 33"),
+            ({"rails": 8, "settings": {"PSM3_QP_PER_NIC": 8}}, "more than the 32"),
+            ({"settings": {"PSM3_RV_QP_PER_CON": 4}}, "did you mean 'PSM3_RV_QP_PER_CONN'"),
+            ({"settings": {"PSM3_RV_QP_PER_CONN": 17}}, "from 1 to 16"),
+            ({"peers": 64 * 28}, "--peers is 1792"),
+            ({"node_pairs": 2017}, "--node-pairs is 2017"),
+            ({"peers": 28, "node_pairs": 1}, "between 32 and 2016 pairs"),
+            ({"mtu": 0}, "--mtu is 0"),
+        ],
+    ),
+    plan_pfc: (
+        {"speed_gbps": 100, "mtu": 9000, "cable_m": 3, "ports": 32},
+        [
+            ({"cable_m": -1.0}, "--cable is -1"),
+            ({"cable_m": float("nan")}, "--cable is nan"),
+            ({"speed_gbps": float("inf")}, "--speed is inf"),
+            ({"speed_gbps": -100}, "--speed is -100"),
+            ({"mtu": 0}, "--mtu is 0"),
+            ({"ports": 0}, "--ports is 0"),
+            ({"priorities": 9}, "--priorities is 9"),
+            ({"headroom": 10**30}, "--headroom is about 10^30"),
+        ],
+    ),
+    plan_scale: (
+        {"nodes": 4, "ppn": 1, "start_ns": 1500.0, "byte_ns": 0.08},
+        [
+            ({"nodes": 0}, "--nodes is 0"),
+            ({"nodes": 10**30}, "--nodes is about 10^30"),
+            ({"ppn": 0}, "--ppn is 0"),
+            ({"nodes": 1_000_000, "ppn": 2}, "up to 1,000,000 ranks"),
+            ({"start_ns": float("nan")}, "the start of a message is nan"),
+            ({"start_ns": -1.0}, "the start of a message is -1"),
+            ({"overhead_ns": 900.0}, "half of the start"),
+            ({"patterns": ("rnig",)}, "did you mean 'ring'"),
+            ({"topology": "torus"}, "--topology 'torus' is not known"),
+            ({"order": "odd"}, "--order 'odd' is not known"),
+            ({"start_ns": None}, "give --start"),
+            ({"uplinks": -1}, "--uplinks is -1"),
+        ],
+    ),
+    plan_validate: (
+        {"nodes": 100},
+        [
+            ({"nodes": 0}, "--nodes is 0"),
+            ({"nodes": 10**30}, "--nodes is about 10^30"),
+            ({"slowdown": 0.0}, "--slowdown is 0"),
+            ({"noise": float("nan")}, "--noise is nan"),
+            ({"power": 1.0}, "--power is 1"),
+            ({"metric": "godput"}, "did you mean 'goodput'"),
+            ({"rounds": 0}, "--rounds is 0"),
+        ],
+    ),
+}
+"""The usual options of each plan, and wrong ones with words of the sentence about them."""
+
+
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("plan", "options", "words"),
     [
-        ({"nodes": 0}, "--nodes is 0"),
-        ({"nodes": 10**30}, "--nodes is about 10^30"),
-        ({"slowdown": 0.0}, "--slowdown is 0"),
-        ({"noise": float("nan")}, "--noise is nan"),
-        ({"power": 1.0}, "--power is 1"),
-        ({"metric": "godput"}, "did you mean 'goodput'"),
-        ({"rounds": 0}, "--rounds is 0"),
+        (plan, usual | options, words)
+        for plan, (usual, rows) in BAD_INPUT.items()
+        for options, words in rows
     ],
 )
-def test_bad_input_is_one_sentence(options: dict[str, object], words: str) -> None:
+def test_bad_input_is_one_sentence(
+    plan: Callable[..., object], options: dict[str, object], words: str
+) -> None:
     with pytest.raises(BadInput) as raised:
-        plan_validate(**({"nodes": 100} | options))  # type: ignore[arg-type]
+        plan(**options)
     assert words in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        plan_footprint(64, 28, "psm3-rdma1"),
+        plan_pfc(100, 9000, 30, 32, headroom=18_560, cell=80),
+        plan_scale((2, 8), 28, start_ns=1900.0, byte_ns=0.087, gap_ns=60.0, noise=0.0),
+        plan_validate(1000),
+    ],
+    ids=lambda found: type(found).__name__,
+)
+def test_the_document_is_typed_json_and_has_its_sources(found: object) -> None:
+    assert msgspec.json.decode(msgspec.json.encode(found), type=type(found)) == found
+    assert found.sources
+    assert found.validity

@@ -40,7 +40,7 @@ from wireproof.model.topology import Fault, LabStatus, Topology, WireStatus
 AGENT = "wireproof-agent"
 STATE_VARIABLE = "WIREPROOF_LAB_STATE"
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?", re.ASCII)
-_LONGEST_SOCKET = 107
+LONGEST_SOCKET = 107
 
 
 @dataclasses.dataclass(frozen=True)
@@ -218,7 +218,7 @@ def _folder(name: str, *, create: bool = False) -> Path:
             f"lab name {name[:40]!r} is not valid: use 1 to 32 lower-case letters, digits and -."
         )
     folder = state_root(create=create) / name
-    if len(str(folder / "socket")) > _LONGEST_SOCKET:
+    if len(str(folder / "socket")) > LONGEST_SOCKET:
         raise BadInput(
             f"the path {folder} is too long for a socket: use a shorter name or XDG_RUNTIME_DIR."
         )

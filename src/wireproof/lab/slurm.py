@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 
 from wireproof.files.programs import by_path, find_tool
-from wireproof.lab.cluster import Lab
+from wireproof.lab.cluster import LONGEST_SOCKET, Lab
 from wireproof.lab.state import send_signal
 from wireproof.lab.supervisor import needs_user_namespace
 from wireproof.model import gathered
@@ -54,6 +54,7 @@ ReturnToService=2
 SlurmdParameters=config_overrides
 LaunchParameters=enable_nss_slurm
 SwitchType=switch/none
+KillWait=5
 SlurmdTimeout=60
 MinJobAge=300
 PropagateResourceLimits=NONE
@@ -95,7 +96,6 @@ def slurm_conf(
     *,
     cpus: int,
     partitions: Sequence[Partition],
-    kill_wait_s: int = 5,
     tree: bool = False,
 ) -> str:
     """Return slurm.conf for a lab whose first node runs the controller. ``folder``: the folder for
@@ -116,7 +116,6 @@ def slurm_conf(
         f"SlurmdPidFile={folder}/slurmd.%n.pid",
         f"SlurmctldLogFile={folder}/slurmctld.log",
         f"SlurmdLogFile={folder}/slurmd.%n.log",
-        f"KillWait={kill_wait_s}",
         f"TopologyPlugin=topology/{'tree' if tree else 'none'}",
         *_FIXED.splitlines(),
     ]
@@ -162,7 +161,6 @@ _PROGRAMS = (
     ("scancel", "slurm-wlm"),
 )
 _PATIENCE_S = 30.0
-_LONGEST_SOCKET = 107
 _LARGEST = 1 << 20
 
 
@@ -376,7 +374,7 @@ def slurm_up(
     if missing := missing_for_slurm():
         raise LabError(f"no Slurm can run in a lab here: {'; '.join(missing)}.")
     slurm = LabSlurm(lab)
-    if len(str(slurm.folder / "munge.socket.lock")) > _LONGEST_SOCKET:
+    if len(str(slurm.folder / "munge.socket.lock")) > LONGEST_SOCKET:
         raise LabError(
             f"the path {slurm.folder} is too long for munge's socket: use a shorter lab name."
         )

@@ -212,8 +212,6 @@ def _fit(headroom: int, speed: Speed, mtu: int) -> CableFit:
     )
 
 
-_LONGEST_M = 100_000.0
-_MOST_PORTS = 4096
 _MOST_BYTES = 10**12
 SOURCES = (
     "IEEE 802.1Q, annex on PFC buffers (802.1Qbb): the sum",
@@ -274,14 +272,14 @@ def pfc(asked: LosslessPorts) -> Pfc:
 
 def _check(asked: LosslessPorts) -> None:
     real("--speed", asked.speed_gbps, 0.1, 3200, "Gb/s")
-    real("--cable", asked.cable_m, 0, _LONGEST_M, "m")
+    real("--cable", asked.cable_m, 0, 100_000.0, "m")
     for name, value, low, high in (
         ("--buffer", asked.budget, 0, _MOST_BYTES),
         ("--headroom", asked.headroom, 0, _MOST_BYTES),
         ("--mtu", asked.mtu, 68, 65535),
         ("--response-quanta", asked.response_quanta, 0, 65535),
         ("--other-mtu", asked.other_mtu, 68, 65535),
-        ("--ports", asked.ports, 1, _MOST_PORTS),
+        ("--ports", asked.ports, 1, 4096),
         ("--priorities", asked.priorities, 1, 8),
         ("--cell", asked.cell, 0, 65536),
     ):

@@ -78,10 +78,6 @@ def screen_seconds(machine: MachineCosts, topology: ScaleTopology, rounds: int) 
     )
 
 
-_LARGEST = 1 << 30
-_MOST_SCALES = 100
-
-
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ScaleSpecification:
     """``nodes``: each scale of interest.
@@ -109,9 +105,9 @@ class ScaleSpecification:
 def scale(wanted: ScaleSpecification) -> Scale:
     """Predict the patterns at each scale. Raises ``BadInput``."""
     chosen("--order", wanted.order, ORDERS)
-    whole("--size", wanted.size, 0, _LARGEST)
+    whole("--size", wanted.size, 0, 1 << 30)
     whole("--seed", wanted.seed, 0, 1 << 62)
-    whole("the number of scales", len(wanted.nodes), 1, _MOST_SCALES)
+    whole("the number of scales", len(wanted.nodes), 1, 100)
     patterns = [
         next(known for known in PATTERNS if known == chosen("--pattern", name, PATTERNS))
         for name in wanted.patterns
@@ -185,7 +181,6 @@ def _sweep(machine: MachineCosts, topology: ScaleTopology) -> Prediction:
 # --- Rounds, pairs and time to prove N nodes: the design of a check and the slowdowns that it
 # detects.
 
-_MOST_NODES = 100_000
 _ROUNDS = (2, 4, 6, 8, 12, 16, 20, 30, 40)
 _CONFIRM_POINTS = 3 * 5 * 2.5  # partners, repeats; a stream each way and half round trips
 _METRICS: tuple[Metric, ...] = ("goodput", "hrt")
@@ -253,7 +248,7 @@ def validate(wanted: ValidateSpecification) -> Validation:
 
 
 def _check(wanted: ValidateSpecification) -> None:
-    whole("--nodes", wanted.nodes, 3, _MOST_NODES)
+    whole("--nodes", wanted.nodes, 3, 100_000)
     real("--slowdown", wanted.slowdown, 0.001, 0.99)
     real("--noise", wanted.noise, 0, 1)
     real("--false-alarms", wanted.false_alarms, 1e-9, 0.5)

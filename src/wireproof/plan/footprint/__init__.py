@@ -177,7 +177,6 @@ def add_up(
     return Sums(rank=rank, node=node, job=job)
 
 
-_RAILS = 32
 _PAYLOADS = (256, 512, 1024, 2048, 4096)
 
 
@@ -188,7 +187,7 @@ def footprint(name: str, job: PlannedJob, limits: tuple[LimitCheck, ...] = ()) -
     whole("--ppn", ppn, 1, MOST_PPN)
     whole("ranks (--nodes x --ppn)", nodes * ppn, 1, MOST_RANKS)
     used = _settings(mode, job.settings or {})
-    whole("--rails", job.rails, 1, _RAILS)
+    whole("--rails", job.rails, 1, 32)
     payload = _payload(whole("--mtu", job.mtu, 256, 65535))
     values = {one.name: one.value for one in used}
     parts = mode.parts(dataclasses.replace(job, mtu=payload, settings=values))

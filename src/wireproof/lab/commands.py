@@ -269,28 +269,18 @@ def switch_shaping_lines(topology: Topology) -> list[str]:
     return lines
 
 
-def link_state_lines(network: Network, *, up: bool) -> list[str]:
-    """Return lines for ``ip -batch`` in a node that set its NIC up or down; the address is kept."""
-    return [f"link set dev {network.device} {'up' if up else 'down'}"]
-
-
 def fault_batches(
     topology: Topology, node: str, network: Network, old: Sequence[Fault], new: Sequence[Fault]
 ) -> list[tuple[str, str, list[str]]]:
     """Return (where, ``ip`` or ``tc``, lines) that change a node's link from the faults ``old`` to
-    ``new``.
+    ``new``; the address of a NIC that goes down is kept.
     """
     batches = []
-    if topology.serialises:
-        down = _is_down(new, node, network)
-        changed = down != _is_down(old, node, network)
-        return [(node, "ip", link_state_lines(network, up=not down))] if changed else []
     ends = (("tx", node, network.device), ("rx", SWITCH, port_device(topology, node, network)))
-    for direction, where, device in ends:
-        before = shape_of(network, old, node, direction)
-        batches.append(
-            (where, "tc", transition(device, before, shape_of(network, new, node, direction)))
-        )
-    if _is_down(old, node, network) != _is_down(new, node, network):
-        batches.append((node, "ip", link_state_lines(network, up=_is_down(old, node, network))))
+    for direction, where, device in () if topology.serialises else ends:
+        before, after = (shape_of(network, faults, node, direction) for faults in (old, new))
+        batches.append((where, "tc", transition(device, before, after)))
+    down = _is_down(new, node, network)
+    if down != _is_down(old, node, network):
+        batches.append((node, "ip", [f"link set dev {network.device} {'down' if down else 'up'}"]))
     return [batch for batch in batches if batch[2]]

@@ -51,9 +51,8 @@ def _wire(status: LabStatus) -> str:
     """Return how the links limit their rates, and whether they met these limits."""
     topology, wire = status.topology, status.wire
     latency, loss = (topology.latency, topology.loss) if topology else ("", "")
-    words = ["store-and-forward"]
-    words += [f"latency {latency}"] if latency else []
-    words += [f"loss {loss}"] if loss else []
+    named = {"store-and-forward": True, f"latency {latency}": latency, f"loss {loss}": loss}
+    words = [word for word, given in named.items() if given]
     if wire is None:
         return f"{', '.join(words)}; DEAD, no node can reach another"
     late = f"{wire.late + wire.starved} of them more than {wire.late_ns / 1e6:g} ms late"

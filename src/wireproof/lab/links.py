@@ -70,8 +70,8 @@ def connect(program: Path, folder: Path, state: LabState) -> None:
         batches.append((commands.SWITCH, "tc", commands.switch_shaping_lines(topology)))
     for node in topology.nodes:
         batches.append((node, "ip", commands.node_link_lines(topology, node)))
-        if not topology.serialises:
-            batches.append((node, "tc", commands.node_shaping_lines(topology, node)))
+        shaping = [] if topology.serialises else commands.node_shaping_lines(topology, node)
+        batches.append((node, "tc", shaping))
     for where, tool, lines in batches:
         supervisor.run_batch(program, folder, where, tool, lines)
 
@@ -116,18 +116,6 @@ def _change_wire(folder: Path, state: LabState, faults: tuple[Fault, ...]) -> No
     )
 
 
-def chosen_network(name: str, topology: Topology, network: str | None) -> str:
-    """Return ``network``, or the only network of the lab ``name``. Raise ``BadInput`` if it has
-    several.
-    """
-    networks = [item.name for item in topology.networks]
-    if network is None and len(networks) > 1:
-        raise BadInput(
-            f"lab {name} has the networks {', '.join(networks)}: choose one with --network."
-        )
-    return network or networks[0]
-
-
 def fault_in(
     name: str,
     topology: Topology,
@@ -139,11 +127,16 @@ def fault_in(
     direction: Literal["tx", "rx"] | None = None,
 ) -> Fault:
     """Return a fault of the lab ``name``; the default direction is the node's outgoing traffic.
-    Raise ``BadInput`` if the network must be given.
+    Raise ``BadInput`` if the network must be given, because the lab has several.
     """
+    networks = [item.name for item in topology.networks]
+    if network is None and len(networks) > 1:
+        raise BadInput(
+            f"lab {name} has the networks {', '.join(networks)}: choose one with --network."
+        )
     return Fault(
         node=node,
-        network=chosen_network(name, topology, network),
+        network=network or networks[0],
         kind=kind,
         direction="" if kind == "down" else direction or "tx",
         value=value,

@@ -226,17 +226,11 @@ def refusal(tool: str, where: str, stderr: str, lines: Sequence[str]) -> str:
     """Return a sentence from the errors of ip or tc (``Command failed -:3`` contains the line
     number).
     """
-    messages = [
-        line.removeprefix("Error: ").rstrip(".") for line in stderr.splitlines() if line.strip()
-    ]
-    number = next(
-        (line.rpartition(":")[2] for line in messages if line.startswith("Command failed -:")), ""
-    )
-    line = lines[int(number) - 1] if number.isdigit() and 0 < int(number) <= len(lines) else ""
-    cause = (
-        "; ".join(line for line in messages if not line.startswith("Command failed"))
-        or "no reason was given"
-    )
+    number = re.search(r"^Command failed -:(\d{1,9})", stderr, re.MULTILINE)
+    line = dict(enumerate(lines, start=1)).get(int(number[1]), "") if number else ""
+    messages = (line.removeprefix("Error: ").rstrip(".") for line in stderr.splitlines())
+    reasons = [text for text in messages if text.strip() and not text.startswith("Command failed")]
+    cause = "; ".join(reasons) or "no reason was given"
     if "qdisc kind is unknown" in cause or "No such file" in cause:
         if " netem " in line:
             return (

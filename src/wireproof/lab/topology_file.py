@@ -28,6 +28,7 @@ A file looks like this; ``nodes`` is a count (n1, n2, ...) or a list of names::
 
 import ipaddress
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -163,14 +164,11 @@ def _check_nodes(topology: Topology, source: str) -> None:
                 f"{source}: nodes: {node[:40]!r} cannot be a node's name: use lower-case letters, "
                 "digits and -."
             )
-    names = [
-        name
-        for node in topology.nodes
-        for name in (node, *(f"{node}-{one.name}" for one in topology.networks))
-    ]
-    for name in names:
-        if names.count(name) > 1:
-            raise BadInput(f"{source}: nodes: the name {name!r} would occur twice: rename a node.")
+    endings = ("", *(f"-{one.name}" for one in topology.networks))
+    names = Counter(f"{node}{ending}" for node in topology.nodes for ending in endings)
+    name, times = names.most_common(1)[0]
+    if times > 1:
+        raise BadInput(f"{source}: nodes: the name {name!r} would occur twice: rename a node.")
 
 
 def _check_network(network: Network, topology: Topology, where: str) -> None:
@@ -210,12 +208,12 @@ def _check_device(device: str, where: str) -> None:
 
 def _check_distinct(topology: Topology, source: str) -> None:
     for key in ("name", "device"):
-        values = [getattr(network, key) for network in topology.networks]
-        for value in values:
-            if values.count(value) > 1:
-                raise BadInput(
-                    f"{source}: two networks have {key} = {value!r}: give them different values."
-                )
+        values = Counter(getattr(network, key) for network in topology.networks)
+        value, times = values.most_common(1)[0]
+        if times > 1:
+            raise BadInput(
+                f"{source}: two networks have {key} = {value!r}: give them different values."
+            )
     subnets = [ipaddress.IPv4Network(network.subnet) for network in topology.networks]
     for index, subnet in enumerate(subnets):
         if any(subnet.overlaps(other) for other in subnets[:index]):

@@ -223,8 +223,8 @@ def _pairs(command: Command) -> Iterator[tuple[Word, str, str]]:
     if program in DEFINE:  # chdef -t network NAME net=10.0.0.0 mask=255.255.255.0
         given = {word.text.partition("=")[0]: word for word in command.words if "=" in word.text}
         if {"net", "mask"} <= given.keys():
-            net, mask = given["net"], given["mask"]
-            yield mask, net.text.removeprefix("net="), mask.text.removeprefix("mask=")
+            net = given["net"].text.removeprefix("net=")
+            yield given["mask"], net, given["mask"].text.removeprefix("mask=")
     elif program == "ifconfig" and len(texts) > 2:
         word = command.value("netmask")
         if word is not None:

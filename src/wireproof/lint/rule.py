@@ -382,8 +382,13 @@ def detected(name: str, lines: tuple[str, ...]) -> Kind:
     first = next((line for line in lines if line.strip()), "")
     if first.lstrip("\ufeff").startswith("#!") or any(each.startswith("#SBATCH") for each in lines):
         return "unknown" if any(line.startswith("```") for line in lines) else "script"
-    # by [section] lines and the lines below them, or by the form of all lines
-    content = [line for line in lines if line.strip() and line.lstrip()[0] not in "#;"]
+    return _kind_of_content(
+        [line for line in lines if line.strip() and not line.lstrip().startswith(("#", ";"))]
+    )
+
+
+def _kind_of_content(content: list[str]) -> Kind:
+    """Return the kind by ``[section]`` lines and the lines below them, or the form of all lines."""
     sections = {line.strip() for line in content if _SECTION.match(line)}
     if sections and any(_SOURCE.match(line[:200]) for line in content):
         return "repository"

@@ -231,18 +231,28 @@ def _of_tree(folder: Path, printed: bytes) -> Stored:
         return Stored(error=follower.error or "its files contain no counters")
     counters = dict(follower.marks[-1].counters)
     kept = {path.name: path for path in sorted(folder.glob("sos_commands/*/*"))}
-    nics = follower.about.nics
-    # interfaces that occur in a sosreport's texts but not in its /sys
-    more = [name for name in _listed(kept) if name not in {nic.name for nic in nics}]
-    texts = _printed_about([*nics, *(Nic(name=name) for name in more)], kept)
-    about = replace(follower.about, nics=[*nics, *(nic_of(name, texts) for name in more)])
+    about = _with_texts(follower.about, kept)
+    texts = _printed_about(about.nics, kept)
     for nic in about.nics:
         if not any(name.startswith(f"ethtool/{nic.name}/") for name in counters):
             counters |= counters_of(texts.get(f"ethtool -S {nic.name}", ""), nic.name)
-        paths = [request.path for request in commands_of(nic) if request.path]
-        files = {path: _text(folder / path.lstrip("/")) for path in paths}
-        texts |= {path: text for path, text in files.items() if text}
+        texts |= _files(folder, nic)
     return Stored(about, counters, texts, _uptime(folder))
+
+
+def _with_texts(about: WatchStart, kept: Mapping[str, Path]) -> WatchStart:
+    """Add the interfaces that occur in a sosreport's texts but not in its /sys."""
+    known = {nic.name for nic in about.nics}
+    more = [Nic(name=name) for name in _listed(kept) if name not in known]
+    texts = _printed_about(more, kept)
+    return replace(about, nics=[*about.nics, *(nic_of(nic.name, texts) for nic in more)])
+
+
+def _files(folder: Path, nic: Nic) -> dict[str, str]:
+    """Return the files that show a setting."""
+    paths = [request.path for request in commands_of(nic) if request.path]
+    texts = {path: _text(folder / path.lstrip("/")) for path in paths}
+    return {path: text for path, text in texts.items() if text}
 
 
 def _uptime(folder: Path) -> float | None:

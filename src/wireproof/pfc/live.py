@@ -14,7 +14,7 @@ import msgspec
 
 from wireproof.audit.job import reader_argv
 from wireproof.instrument.ending import Ending
-from wireproof.instrument.plan_text import collect
+from wireproof.instrument.plan_text import Collected, collect
 from wireproof.measure.points import paced
 from wireproof.measure.resume import result_folder
 from wireproof.measure.session import Method, Storage
@@ -53,13 +53,17 @@ def settings_on(
             continue
         answers = collect({host: argv_of[host] for host, _ in members}, wanted)
         for (host, ports), answer in zip(members, answers, strict=True):
-            texts = {
-                " ".join(frame.argv) or frame.path: frame.text
-                for frame in answer.frames
-                if frame.status == "ok"
-            }
+            texts = _texts(answer)
             settings += [settings_of(host, port, texts) for port in ports]
     return settings
+
+
+def _texts(answer: Collected) -> dict[str, str]:
+    return {
+        " ".join(frame.argv) or frame.path: frame.text
+        for frame in answer.frames
+        if frame.status == "ok"
+    }
 
 
 _INTERVAL_S = 0.5

@@ -25,22 +25,14 @@ def pressure_of(readings: Sequence[PfcReading], load: PfcLoad) -> tuple[bool | N
 
     They include the rate of the busiest receiver, which shows how close the load came to line rate.
     """
-    paused = [
-        one
-        for one in readings
-        if any(each.paused for each in one.priorities) or any(each.moved for each in one.total)
-    ]
+    paused = [one for one in readings if _paused(one)]
     dropped = [one for one in readings if any(drop.count.moved for drop in one.drops)]
     evidence = []
     if paused:
         evidence.append(f"pauses moved on {counted(len(paused), 'port')} of {len(readings)}")
     if dropped:
         evidence.append(f"packets were dropped on {counted(len(dropped), 'port')}")
-    evidence += _rate(readings, load)
-    if marks := sum(count.value or 0 for one in readings for count in one.marks):
-        evidence.append(
-            f"ECN was active: {marks:,} packets marked or notifications sent and received"
-        )
+    evidence += [*_rate(readings, load), *_marks(readings)]
     if paused or dropped:
         return True, evidence
     unseen = any(_unseen(one) for one in readings) or not readings
@@ -80,6 +72,16 @@ def _rate(readings: Sequence[PfcReading], load: PfcLoad) -> list[str]:
     return [
         f"{senders}{reading.nic} of {reading.host} received {share:.0%} of its line rate {when}"
     ]
+
+
+def _marks(readings: Sequence[PfcReading]) -> list[str]:
+    marks = sum(count.value or 0 for one in readings for count in one.marks)
+    said = f"ECN was active: {marks:,} packets marked or notifications sent and received"
+    return [said] if marks else []
+
+
+def _paused(reading: PfcReading) -> bool:
+    return any(one.paused for one in reading.priorities) or any(one.moved for one in reading.total)
 
 
 def _unseen(reading: PfcReading) -> bool:

@@ -222,13 +222,19 @@ def _together(fragment: Fragment, values: dict[str, Part]) -> Iterator[Broken]:
         if prefix and mask and length is not None and prefix_of(prefix.text) != length:
             seen = f"PREFIX={prefix.text}, NETMASK={mask.text} is /{length}"
             yield mask.broken("interface-mask-twice", seen)
-        network = None if suffix else values.get("NETWORK")
-        real = network_of(network.text, length) if network and length is not None else None
-        if network and mask and real and str(real.network_address) != network.text:
-            seen = f"NETWORK={network.text} with {mask.text} is {real}"
-            yield mask.broken("interface-mask-merges", seen)
+    if "NETWORK" in values and "NETMASK" in values:
+        yield from _network(values["NETWORK"], values["NETMASK"])
     if "DEVICE" in values and "NAME" not in values:
         yield from _other_device(fragment, values["DEVICE"])
+
+
+def _network(network: Part, mask: Part) -> Iterator[Broken]:
+    """Find a NETWORK with bits outside NETMASK."""
+    length = prefix_of(mask.text)
+    real = network_of(network.text, length) if length is not None else None
+    if real is not None and str(real.network_address) != network.text:
+        seen = f"NETWORK={network.text} with {mask.text} is {real}"
+        yield mask.broken("interface-mask-merges", seen)
 
 
 def _other_device(fragment: Fragment, device: Part) -> Iterator[Broken]:

@@ -136,11 +136,17 @@ def _parameter(word: Part) -> Iterator[Broken]:
         yield word.broken("kernel-iommu", word.text, new)
     elif "=" in word.text and len(name) > 4:
         meant = nearest(name, known, 0.86) or ""
-        # if one of the names begins with the other, it is a different parameter
-        begins = name.startswith(meant) or meant.startswith(name)
-        if len(meant) > 4 and not (begins and abs(len(name) - len(meant)) > 1):
+        if len(meant) > 4 and not _begins_so(name, meant):
             new = meant + word.text[len(name) :]
             yield word.broken("kernel-unknown-parameter", f"{name}; nearest is {meant}", new)
+
+
+def _begins_so(name: str, meant: str) -> bool:
+    """Return whether one of the names begins with the other, so that it is a different
+    parameter.
+    """
+    begins = name.startswith(meant) or meant.startswith(name)
+    return begins and abs(len(name) - len(meant)) > 1
 
 
 # --- modprobe.d.

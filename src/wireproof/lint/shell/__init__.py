@@ -203,10 +203,10 @@ def segments(recipe: Recipe) -> list[Segment]:
         fence = line.lstrip().startswith("```")
         opens = line.lstrip().startswith("#!") and number not in inside
         if fence or opens or (script and is_prose(line)):
-            cuts.append(Segment(first, number - 1, script))
+            _cut(cuts, first, number - 1, script)
             first, script = (number, True) if opens else (number + fence, False)
-    cuts.append(Segment(first, len(lines), script))
-    return [part for part in cuts if part.first <= part.last]
+    _cut(cuts, first, len(lines), script)
+    return cuts
 
 
 def _trusted(recipe: Recipe) -> bool:
@@ -214,6 +214,11 @@ def _trusted(recipe: Recipe) -> bool:
     head = next((line for line in recipe.lines if line.strip()), "")
     by_head = head.lstrip("\ufeff \t").startswith(("#!", "#SBATCH"))
     return by_head or recipe.name.endswith(SCRIPT_NAMES)
+
+
+def _cut(cuts: list[Segment], first: int, last: int, script: bool) -> None:
+    if first <= last:
+        cuts.append(Segment(first, last, script))
 
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")

@@ -56,10 +56,18 @@ def test_a_path_has_one_kind_however_the_file_is_met(path: str, kind: Kind) -> N
 
 
 @pytest.mark.parametrize(
-    "path", ["/etc/exports.d/home.exports", "/etc/sysctl.conf", "/etc/modprobe.d/hfi1.conf.bak"]
+    ("path", "kind"),
+    [
+        ("/etc/exports.d/home.exports", "fstab"),
+        ("/etc/sysctl.conf", "sysctl"),
+        ("rootimg/etc/sysctl.d/90-x.conf", "sysctl"),
+        ("/etc/modprobe.d/hfi1.conf.bak", "modprobe"),
+        ("/etc/security/limits.conf", "limits"),
+        ("/etc/sysconfig/irqbalance", "irqbalance"),
+    ],
 )
-def test_other_names_of_the_same_files(path: str) -> None:
-    assert kind_of_name(path) is not None
+def test_other_names_of_the_same_files(path: str, kind: Kind) -> None:
+    assert kind_of_name(path) == kind
 
 
 @pytest.mark.parametrize("path", ["/etc/motd", "/usr/lib/modprobe.d/x/y", "/dev/null", ""])

@@ -15,7 +15,6 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 
 from wireproof.files.programs import by_path, find_tool
 from wireproof.lab.cluster import LONGEST_SOCKET, Lab
@@ -257,8 +256,8 @@ class LabSlurm:
     def _end_daemon(self, file: Path) -> None:
         """End a daemon by its pid file, which contains the PID in the node's namespace."""
         text = file.read_text(encoding="ascii", errors="replace")[:16].strip()
-        parts = file.name.split(".")
-        node = parts[1] if parts[0] == "slurmd" else self.head
+        daemon, node, *_ = file.name.split(".")
+        node = node if daemon == "slurmd" else self.head
         if text.isdigit() and node in self.lab.nodes:
             self.run(["kill", text], node)
 
@@ -275,12 +274,7 @@ class LabSlurm:
     def __enter__(self) -> LabSlurm:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         if self.lab.folder.exists():
             self.down()
 

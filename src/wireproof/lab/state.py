@@ -148,12 +148,6 @@ def is_alive(process: ProcessId | None) -> bool:
     return process is not None and _start_time(process.pid) == process.start
 
 
-def _words(pid: int) -> list[str]:
-    with contextlib.suppress(OSError):
-        return Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "replace").split("\0")[:-1]
-    return []
-
-
 def _option(words: list[str], name: str) -> str:
     return words[words.index(name) + 1] if name in words[:-1] else ""
 
@@ -162,13 +156,13 @@ def _is_of_lab(pid: int, folder: Path, cookie: str) -> bool:
     """Return whether the process is a supervisor or node of the lab in ``folder``: same program,
     folder, cookie ("" for any) and user.
     """
-    words = _words(pid)
-    if len(words) < 2 or Path(words[0]).name != "wireproof-node" or words[1] != "hold":
-        return False
     with contextlib.suppress(OSError):
-        ours = Path(f"/proc/{pid}").stat().st_uid == os.geteuid()
+        line = Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "replace")
+        program, *words = line.split("\0")[:-1] or [""]
         return (
-            ours
+            Path(program).name == "wireproof-node"
+            and words[:1] == ["hold"]
+            and Path(f"/proc/{pid}").stat().st_uid == os.geteuid()
             and _option(words, "--state") == str(folder)
             and cookie in ("", _option(words, "--cookie"))
         )
@@ -179,13 +173,8 @@ def find_holders(folder: Path, cookie: str = "") -> Iterator[int]:
     """Yield the PIDs of all living processes of the lab in ``folder``, including its nodes,
     regardless of the state file.
     """
-    for entry in Path("/proc").iterdir():
-        if (
-            entry.name.isdigit()
-            and _is_of_lab(int(entry.name), folder, cookie)
-            and _start_time(int(entry.name))
-        ):
-            yield int(entry.name)
+    pids = (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
+    yield from (pid for pid in pids if _is_of_lab(pid, folder, cookie) and _start_time(pid))
 
 
 def send_signal(pid: int, number: int, is_ours: Callable[[int], bool]) -> None:

@@ -57,6 +57,23 @@ def test_a_wrong_line_is_found_and_its_corrected_form_is_clean(row: tuple[Kind, 
         assert set(codes(kind, fixed[0])) <= LEFT.get(code, set())
 
 
+@pytest.mark.parametrize(
+    ("kind", "text", "seen"),
+    [
+        ("script", "cpupower frequency-set -min 2GHz -max 3GHz", "-min -max"),
+        (
+            "script",
+            "tuned-adm profile network-latncy",
+            "network-latncy; nearest is network-latency",
+        ),
+        ("modprobe", "options hfi1 num_vl=8", "hfi1 num_vl; nearest is num_vls"),
+        ("script", "yum-config-manager --add-repo https://a.b/KEY.PUB", "https://a.b/KEY.PUB"),
+    ],
+)
+def test_a_finding_shows_what_it_saw(kind: Kind, text: str, seen: str) -> None:
+    assert seen in {one.seen for one in broken(kind, text)}
+
+
 @pytest.mark.parametrize(("kind", "text"), RIGHT)
 def test_right_lines_have_no_finding(kind: Kind, text: str) -> None:
     assert broken(kind, text) == []

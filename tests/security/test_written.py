@@ -450,9 +450,10 @@ WRONG, RIGHT = "#!/bin/bash -I\nmpirun x\n", "#!/bin/bash -l\nmpirun x\n"
 def _mend(path: Path) -> None:
     from wireproof.lint.job import Filter, lint_file, mend, write_mended
 
-    mended = mend(lint_file(str(path), Filter.of(None, "info")), Filter.of(None, "info"))
+    file = lint_file(str(path), Filter.of(None, "info"))
+    mended = mend(file, Filter.of(None, "info"))
     assert mended is not None
-    write_mended(mended)
+    write_mended(file, mended)
 
 
 def test_lint_replaces_the_file_that_was_shown(

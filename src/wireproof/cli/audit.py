@@ -39,7 +39,7 @@ from wireproof.model.errors import BadInput, CouldNotMeasure, Problem
 from wireproof.report.names import clean
 
 if TYPE_CHECKING:
-    from wireproof.lint.job import Filter, LintedFile, Mended
+    from wireproof.lint.job import Filter, LintedFile
     from wireproof.model.setting import Audit
 
 TITLES = "report.known.titles_document"
@@ -217,22 +217,22 @@ def _mend(file: LintedFile, chosen: Filter, mending: dict[str, bool]) -> bool:
     """Show the fixes with --diff or --fix, and write them with --fix; return True if the file has
     no errors left.
     """
-    from wireproof.lint.job import mend, write_mended
+    from wireproof.lint.job import difference, mend, write_mended
 
     mended = mend(file, chosen) if mending["diff"] or mending["fix"] else None
     if mended is None:
         return False
-    for line in mended.difference:
+    for line in difference(file, mended):
         click.echo(line, err=chosen_form() != "text")
-    if not mending["fix"] or not (mending["yes"] or _agreed(mended)):
+    if not mending["fix"] or not (mending["yes"] or _agreed(file)):
         return False
-    write_mended(mended)
-    say(f"{clean(mended.name, 200)} is written.")
-    return mended.clean
+    write_mended(file, mended)
+    say(f"{clean(file.name, 200)} is written.")
+    return not mended.findings
 
 
-def _agreed(mended: Mended) -> bool:
-    shown = clean(mended.name, 200)
+def _agreed(file: LintedFile) -> bool:
+    shown = clean(file.name, 200)
     if not sys.stdin.isatty():
         say(
             f"{shown} is not written: there is no terminal to confirm on; --yes writes "

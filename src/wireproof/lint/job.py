@@ -87,17 +87,6 @@ class LintedFile:
     bug: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class Mended:
-    """A file after its safe fixes. ``clean``: lint finds no further errors in it."""
-
-    name: str
-    before: str
-    text: str
-    difference: tuple[str, ...]
-    clean: bool
-
-
 def lint(
     paths_or_text: str | Path | Iterable[Path],
     *,
@@ -160,42 +149,33 @@ def _text(name: str, stdin: BinaryIO | None) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
-def mend(file: LintedFile, wanted: Filter) -> Mended | None:
-    """Apply the safe fixes to the file's text; return None if there are none. Nothing is
-    written.
+def mend(file: LintedFile, wanted: Filter) -> LintedFile | None:
+    """Return the file after its safe fixes, with the findings that are left; None if there are no
+    fixes. Nothing is written.
     """
     after = in_time(partial(repaired, file.text, file.name, wanted.kind), file.name)
     if after == file.text:
         return None
     left = in_time(partial(lint_text, after, file.name, wanted.kind), file.name)
-    return Mended(
-        name=file.name,
-        before=file.text,
-        text=after,
-        difference=tuple(_difference(file.text, after, clean(file.name, 200))),
-        clean=not wanted.chosen(left),
-    )
+    return LintedFile(name=file.name, text=after, findings=tuple(wanted.chosen(left)))
 
 
-def _difference(before: str, after: str, shown: str) -> Sequence[str]:
+def difference(file: LintedFile, mended: LintedFile) -> Sequence[str]:
     """Return a unified diff that is safe to print on a terminal."""
-    lines = difflib.unified_diff(
-        before.split("\n"), after.split("\n"), shown, shown + " (fixed)", lineterm=""
-    )
+    shown = clean(file.name, 200)
+    before, after = file.text.split("\n"), mended.text.split("\n")
+    lines = difflib.unified_diff(before, after, shown, shown + " (fixed)", lineterm="")
     return [
         line[:1] + clean(line[1:], 2000) if line[:1] in "+-@ " else clean(line) for line in lines
     ]
 
 
-def write_mended(mended: Mended) -> None:
+def write_mended(file: LintedFile, mended: LintedFile) -> None:
     """Replace the file atomically.
 
     Raises ``CouldNotMeasure`` if it is a link, has changed since it was read, or is in another
     user's folder.
     """
-    with writing(clean(mended.name, 200), CouldNotMeasure):
-        rewrite_file(Path(mended.name), _bytes(mended.before), _bytes(mended.text))
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
+    before, after = (each.text.encode("utf-8", "surrogateescape") for each in (file, mended))
+    with writing(clean(file.name, 200), CouldNotMeasure):
+        rewrite_file(Path(file.name), before, after)

@@ -3,6 +3,7 @@ sentence.
 """
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,13 @@ def test_what_is_no_set_is_one_sentence(text: str, words: str) -> None:
         parse_hosts(text)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 400
+
+
+def test_a_list_of_any_length_is_split_in_linear_time() -> None:
+    began = time.process_time()
+    with pytest.raises(BadInput):
+        parse_hosts("n!" + "1," * 250_000)
+    assert time.process_time() - began < 5.0
 
 
 def test_no_configuration_is_read_without_an_at_sign(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from wireproof.cli import completion
 from wireproof.cli.completion import spelt
 from wireproof.cli.console import print_result, want_form, want_json
 from wireproof.model.errors import BadInput, real, suggestion
+from wireproof.options.sizes import matched
 
 
 class PathName(click.Path):
@@ -55,10 +56,8 @@ _METRES = re.compile(r"(-?[0-9]{1,9}(?:\.[0-9]{1,9})?)\s*m?", re.ASCII)
 
 def metres(text: str) -> float:
     """Parse ``5``, ``5m`` or ``5 m``."""
-    match = _METRES.fullmatch(text.strip())
-    if match is None:
-        raise BadInput(f"the length {text[:40]!r} is invalid: give metres, such as 5 or 5m.")
-    return real("--cable", float(match[1]), 0, 100_000, "m")
+    why = f"the length {text[:40]!r} is invalid: give metres, such as 5 or 5m."
+    return real("--cable", float(matched(_METRES, text, why)[1]), 0, 100_000, "m")
 
 
 def text(flags: str, metavar: str, about: str, **more: Any) -> click.Option:

@@ -59,7 +59,7 @@ def bmcs_of(options: BmcOptions, hosts: Sequence[str]) -> list[Bmc]:
     used, a host has two BMCs, or no host has any.
     """
     entries = [entry for source in options.sources for entry in _entries(source, hosts)]
-    secrets = _Secrets(options)
+    secrets: dict[tuple[str, str], Secret] = {}
     bmcs: dict[str, Bmc] = {}
     for where, entry in entries:
         chosen = set(parse_hosts(entry.hosts)) if entry.hosts else set(hosts)
@@ -99,43 +99,38 @@ def _placed(entry: _Entry, folder: Path) -> _Entry:
     return msgspec.structs.replace(entry, **places)
 
 
-class _Secrets:
-    """Passwords, each read or prompted for only once."""
-
-    def __init__(self, options: BmcOptions) -> None:
-        self._options = options
-        self._known: dict[tuple[str, str], Secret] = {}
-
-    def of(self, where: str, user: str, file: str) -> Secret:
-        key = (file, "" if file else user)
-        if key not in self._known:
-            self._known[key] = Secret(_read(where, file) if file else self._asked(where, user))
-        return self._known[key]
-
-    def _asked(self, where: str, user: str) -> str:
-        if self._options.ask is None:
-            raise BadInput(f"{where}: no password: give --bmc-password-file or use a terminal.")
-        if text := self._options.ask(user):
-            return text
-        raise BadInput(f"{where}: the password is empty.")
+def _password(where: str, file: str, user: str, ask: Callable[[str], str] | None) -> str:
+    if file:
+        with reading(f"{where}: the password file {file}"):
+            return read_secret(Path(file))
+    if ask is None:
+        raise BadInput(f"{where}: no password: give --bmc-password-file or use a terminal.")
+    if text := ask(user):
+        return text
+    raise BadInput(f"{where}: the password is empty.")
 
 
-def _read(where: str, file: str) -> str:
-    with reading(f"{where}: the password file {file}"):
-        return read_secret(Path(file))
-
-
-def _bmc(where: str, entry: _Entry, host: str, options: BmcOptions, secrets: _Secrets) -> Bmc:
+def _bmc(
+    where: str,
+    entry: _Entry,
+    host: str,
+    options: BmcOptions,
+    secrets: dict[tuple[str, str], Secret],
+) -> Bmc:
+    """``secrets``: passwords by file or user, each read or prompted for only once."""
     address, port, plain = _address(where, entry.address.replace("{host}", host), options)
     user = _user(where, entry.user or options.user)
     file = entry.password_file or str(options.password_file or "")
+    key = (file, "" if file else user)
+    if key not in secrets:
+        secrets[key] = Secret(_password(where, *key, options.ask))
     return Bmc(
         host=host,
         address=address,
         port=port,
         plain=plain,
         user=user,
-        password=secrets.of(where, user, file),
+        password=secrets[key],
         authority=entry.ca or str(options.ca or ""),
         fingerprint=_fingerprint(where, entry.fingerprint),
         insecure=options.insecure,

@@ -16,7 +16,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -140,10 +140,8 @@ _LARGEST_FILE = 64 << 20
 _DEEPEST = 8
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,9})", re.ASCII)
 _ALGEBRA = re.compile(r"[@!&^]")
-_OPERATORS = re.compile(r"([,!&^])(?![0-9,/-]*\])", re.ASCII)
-"""Operators outside brackets: a comma inside brackets is followed only by digits, commas, dashes
-and slashes up to the closing bracket.
-"""
+_WORD = re.compile(r"[,!&^]|(?:[^][,!&^]|\[[^]]*\]?|\])+")
+"""An operator outside brackets, or the text between two of them."""
 _SLOTS = re.compile(
     r"([A-Za-z0-9._-]+)(?::[0-9]{1,5}|(?:\s+(?:slots|max_slots|max-slots)=[0-9]{1,5})+)", re.ASCII
 )
@@ -155,17 +153,15 @@ _RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?(?:/([0-9]{1,9}))?", re.ASCI
 FORMS = "names such as n1,n2 or ranges such as n[1-4] or rack[1-2]n[01-36]"
 
 
-def _items(text: str) -> Iterator[str]:
-    """Split at commas outside brackets."""
-    depth, item = 0, ""
-    for letter in text:
-        depth += (letter == "[") - (letter == "]")
-        if letter == "," and depth == 0:
-            yield item.strip()
-            item = ""
-        else:
-            item += letter
-    yield item.strip()
+def _words(text: str) -> tuple[list[str], list[str]]:
+    """Split at operators outside brackets; return the items and the operator before each. Raise
+    ``BadInput`` for an empty item.
+    """
+    words = [",", *_WORD.findall(text)]
+    items = [word.strip() for word in words[1::2]]
+    if len(words) % 2 or any(item in ",!&^" for item in items):
+        raise BadInput(f"the host list {text[:80]!r} has an empty item: give {FORMS}.")
+    return items, words[::2]
 
 
 def _count(item: str) -> int:
@@ -261,12 +257,9 @@ def _algebra(text: str, depth: int = 0) -> list[str]:
     """Evaluate ``a,b!c&d^e`` from left to right, as ClusterShell does; each host occurs once, in
     the order of first mention.
     """
-    words = _OPERATORS.split(text)
     chosen: dict[str, None] = {}
-    for operator, item in zip([",", *words[1::2]], words[::2], strict=True):
-        if not item.strip():
-            raise BadInput(f"the host list {text[:80]!r} has an empty item: give {FORMS}.")
-        names = dict.fromkeys(_names_of(item.strip(), depth))
+    for item, operator in zip(*_words(text), strict=True):
+        names = dict.fromkeys(_names_of(item, depth))
         chosen = dict.fromkeys(_combined(chosen, operator, names))
         _bounded(len(chosen))
     if not chosen:
@@ -290,10 +283,8 @@ def _combined(chosen: Mapping[str, None], operator: str, names: Mapping[str, Non
 def _parsed(text: str, *, repeats: bool) -> list[str]:
     if _ALGEBRA.search(text):
         return _algebra(text)
-    items = list(_items(text))
+    items, _ = _words(text)
     for item in items:
-        if not item:
-            raise BadInput(f"the host list {text[:80]!r} has an empty item: give {FORMS}.")
         if _ITEM.fullmatch(item) is None:
             raise BadInput(f"host {item[:60]!r} is not a host name: give {FORMS}.")
     _bounded(sum(map(_count, items)))

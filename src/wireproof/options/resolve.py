@@ -14,7 +14,7 @@ import msgspec
 
 from wireproof.files.hostile import read_bounded
 from wireproof.model.claim import Criteria
-from wireproof.model.dossier import KNOWN, Agreed, Threshold
+from wireproof.model.dossier import KNOWN, Agreed
 from wireproof.model.errors import BadInput, reading, suggestion
 from wireproof.model.plan import ModelFault, ModelWorld
 from wireproof.model.toml import LARGEST, line_at, read_toml
@@ -56,10 +56,6 @@ def _value(name: str, value: object, where: str) -> float:
     known = _BY_NAME.get(name)
     if known is None:
         raise BadInput(f"{where}: no criterion {name[:60]!r}; {suggestion(name, _BY_NAME)}")
-    return _within(known, value, where)
-
-
-def _within(known: Threshold, value: object, where: str) -> float:
     number = value if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
     if not known.least <= number <= known.most:
         unit = "bytes" if known.unit == "B" else "a share"

@@ -1,14 +1,41 @@
 """Parse message sizes as people write them. MB = 10^6, MiB = 2^20."""
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from fractions import Fraction
+from typing import TypeVar
 
+from wireproof.model import quantity
 from wireproof.model.errors import BadInput
+
+_Unit = TypeVar("_Unit")
+
+
+def matched(form: re.Pattern[str], text: str, why: str) -> re.Match[str]:
+    """Return the match of a text, without the spaces around it. Raise ``BadInput`` with ``why`` if
+    it has another form.
+    """
+    parts = form.fullmatch(text.strip())
+    if parts is None:
+        raise BadInput(why)
+    return parts
+
+
+def _split(
+    form: re.Pattern[str], units: Mapping[str, _Unit], text: str, why: str
+) -> tuple[str, _Unit]:
+    """Return the number in a text, and its unit."""
+    parts = matched(form, text, why)
+    if parts[2] not in units:
+        raise BadInput(why)
+    return parts[1], units[parts[2]]
+
 
 # --- Parse durations and dates as people write them.
 
-TIME_UNITS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_DAY_S = 86400.0
+TIME_UNITS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": _DAY_S}
 _CENTURY = 36525
 LONGEST_S = 7 * 24 * 3600.0
 _DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*([a-z]*)", re.ASCII)
@@ -20,14 +47,10 @@ def parse_duration(text: str) -> float:
 
     Raises ``BadInput`` with the allowed forms.
     """
-    parts = _DURATION.fullmatch(text.strip())
-    unit = TIME_UNITS.get(parts.group(2)) if parts else None
-    if parts is None or unit is None:
-        raise BadInput(
-            f"duration {text[:40]!r} is not understood: give a number with ms, s, min, h or d,"
-            " such as 500ms, 2s, 10min."
-        )
-    seconds = float(parts.group(1)) * unit
+    forms = "give a number with ms, s, min, h or d, such as 500ms, 2s, 10min."
+    why = f"duration {text[:40]!r} is not understood: {forms}"
+    number, unit = _split(_DURATION, TIME_UNITS, text, why)
+    seconds = float(number) * unit
     if not 0 < seconds <= LONGEST_S:
         raise BadInput(
             f"duration {text.strip()} is out of range: give more than 0 and at most"
@@ -40,13 +63,9 @@ def parse_days(text: str) -> float:
     """Return days for ``"90d"``, ``"36h"`` or ``"2.5"`` (days), up to a hundred years. Raise
     ``BadInput`` for other text.
     """
-    parts = _DURATION.fullmatch(text.strip())
-    unit = TIME_UNITS.get(parts.group(2) or "d") if parts else None
-    if parts is None or unit is None:
-        raise BadInput(
-            f"duration {text[:40]!r} is not understood: give days or hours, such as 90d, 36h."
-        )
-    days = float(parts.group(1)) * unit / TIME_UNITS["d"]
+    why = f"duration {text[:40]!r} is not understood: give days or hours, such as 90d, 36h."
+    number, unit = _split(_DURATION, TIME_UNITS | {"": _DAY_S}, text, why)
+    days = float(number) * unit / _DAY_S
     if days > _CENTURY:
         raise BadInput(f"duration {text.strip()[:40]} is out of range: give at most {_CENTURY}d.")
     return days
@@ -59,20 +78,12 @@ def time_limit_s(text: str) -> float:
     """Return seconds for a limit in schedulers' notation: ``30`` (minutes), ``30:00``, ``1:00:00``,
     ``1-12:00:00``.
     """
-    parts = _LIMIT.fullmatch(text.strip())
-    if parts is None:
-        raise BadInput(
-            f"--time {text[:40]!r} is not a time limit: write 30 (minutes), 30:00, 1:00:00 or"
-            " 1-12:00:00."
-        )
-    days, rest = parts.group(1), [int(part) for part in parts.group(2).split(":")]
-    if days is not None:
-        units = (3600, 60, 1)
-        return int(days) * 86400.0 + sum(
-            value * unit for value, unit in zip(rest, units, strict=False)
-        )
-    units = {1: (60,), 2: (60, 1), 3: (3600, 60, 1)}[len(rest)]  # type: ignore[assignment]
-    return float(sum(value * unit for value, unit in zip(rest, units, strict=True)))
+    forms = "write 30 (minutes), 30:00, 1:00:00 or 1-12:00:00."
+    parts = matched(_LIMIT, text, f"--time {text[:40]!r} is not a time limit: {forms}")
+    days, rest = parts[1], list(map(int, parts[2].split(":")))
+    units = (3600, 60, 1) if days or len(rest) == 3 else (60, 1)
+    clock = sum(value * unit for value, unit in zip(rest, units, strict=False))
+    return int(days or 0) * _DAY_S + clock
 
 
 def parse_moment(text: str) -> datetime:
@@ -122,14 +133,14 @@ def parse_bytes(text: str) -> int:
     """Return bytes for ``"18560"``, ``"18,560 bytes"``, ``"495GB"``, ``"1.5TB"``, for memory and
     buffers. Raise ``BadInput`` with the allowed forms.
     """
-    parts = _WRITTEN.fullmatch(text.strip())
-    unit = (UNITS | _LARGER).get(parts[2]) if parts else None
-    size = Fraction(parts[1].replace(",", "")) * unit if parts and unit else Fraction(-1)
-    if size < 0 or size.denominator != 1:
-        raise BadInput(
-            f"size {text[:40]!r} is not understood: give whole bytes, or a number with one of"
-            f" {', '.join(filter(None, (*UNITS, 'TB', 'TiB')))}, such as 18560, 48.8kB, 1.5TB."
-        )
+    why = (
+        f"size {text[:40]!r} is not understood: give whole bytes, or a number with one of"
+        f" {', '.join(filter(None, (*UNITS, 'TB', 'TiB')))}, such as 18560, 48.8kB, 1.5TB."
+    )
+    number, unit = _split(_WRITTEN, UNITS | _LARGER, text, why)
+    size = Fraction(number.replace(",", "")) * unit
+    if size.denominator != 1:
+        raise BadInput(why)
     return int(size)
 
 
@@ -137,11 +148,9 @@ def parse_size(text: str) -> int:
     """Return bytes for ``"8"``, ``"1KiB"``, ``"1MB"``. Raise ``BadInput`` with the
     allowed forms.
     """
-    parts = _FORM.fullmatch(text.strip())
-    unit = UNITS.get(parts.group(2)) if parts else None
-    if parts is None or unit is None:
-        raise BadInput(f"message size {text[:40]!r} is not understood: give {ALLOWED}.")
-    size = int(parts.group(1)) * unit
+    why = f"message size {text[:40]!r} is not understood: give {ALLOWED}."
+    number, unit = _split(_FORM, UNITS, text, why)
+    size = int(number) * unit
     if size > LARGEST:
         raise BadInput(
             f"message size {text.strip()[:40]} is above the largest, {format_size(LARGEST)}."
@@ -187,10 +196,7 @@ def parse_sizes(text: str) -> tuple[int, ...]:
 
 def format_size(size: int) -> str:
     """Return ``1048576`` as ``1MiB``; sizes that are not a multiple of a binary unit in bytes."""
-    for name in ("GiB", "MiB", "KiB"):
-        if size >= UNITS[name] and size % UNITS[name] == 0:
-            return f"{size // UNITS[name]}{name}"
-    return f"{size}B"
+    return quantity.size(size).replace(" ", "")
 
 
 def parse_counts(text: str) -> tuple[int, ...]:

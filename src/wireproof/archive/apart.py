@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 
+from wireproof.files.programs import variable_set
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError
 from wireproof.model.site import CatalogueFile, site_studies, site_texts, use_site
 from wireproof.report.reporter import sentence
@@ -28,7 +29,8 @@ def apart(job: Callable[..., bytes], *given: object, seconds: float) -> bytes:
     process = context.Process(
         target=_run, args=(theirs, job, given, (site_texts(), site_studies())), daemon=True
     )
-    with _without_interrupt(), _without_current_folder():
+    # Python would import modules of the current folder instead of its library: -c puts it first.
+    with _without_interrupt(), variable_set("PYTHONSAFEPATH", "1"):
         process.start()
     try:
         theirs.close()
@@ -75,22 +77,6 @@ def _run(
     with contextlib.suppress(OSError):  # the parent process no longer waits
         pipe.send_bytes(kind)
         pipe.send_bytes(answer)
-
-
-@contextlib.contextmanager
-def _without_current_folder() -> Iterator[None]:
-    """Prevent a new Python process from importing modules of the current folder instead of its
-    library (``-c`` puts that folder first).
-    """
-    before = os.environ.get("PYTHONSAFEPATH")
-    os.environ["PYTHONSAFEPATH"] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["PYTHONSAFEPATH"]
-        else:
-            os.environ["PYTHONSAFEPATH"] = before
 
 
 @contextlib.contextmanager

@@ -32,9 +32,9 @@ def main(argv: list[str] | None = None) -> int:
 
         os.environ["PATH"] = search_path(os.environ.get("PATH"))
         use_own_home()
-        with own_streams() as streams:
+        with own_streams() as result_lost:
             status = run(subcommands, sys.argv[1:] if argv is None else argv)
-            return unless_lost(status, streams.result_lost())
+            return unless_lost(status, result_lost())
     except KeyboardInterrupt:  # before a subcommand has begun, or after it has ended
         sys.stderr.write("wireproof: interrupted by Ctrl-C.\n")
         return 130

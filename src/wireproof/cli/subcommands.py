@@ -18,6 +18,7 @@ import click
 
 from wireproof.cli.console import hush, remark, say
 from wireproof.cli.declare import ALL, help_all
+from wireproof.files.programs import variable_set
 from wireproof.model.errors import CouldNotMeasure, suggestion
 from wireproof.version import version
 
@@ -31,7 +32,6 @@ EXIT_STATUSES: dict[int, str] = {
     130: "interrupted",
 }
 
-_THREADS = "OPENBLAS_NUM_THREADS"
 _LEAST_MEMORY = 160 << 20
 """Address space in bytes: enough to report what else is short; a check needs twice as much."""
 
@@ -315,13 +315,9 @@ def _load_numpy_alone() -> None:
                 f"only {limit >> 10} kB of virtual memory are allowed: set the limit to"
                 f" {_LEAST_MEMORY >> 10} kB or more (ulimit -v)."
             )
-        before = os.environ.get(_THREADS)
-        os.environ[_THREADS] = "1"
-        try:
+        # only here: the programs that we start choose their own threads
+        with variable_set("OPENBLAS_NUM_THREADS", "1"):
             import_module("numpy")
-        finally:  # the programs that we start choose their own threads
-            del os.environ[_THREADS]
-            os.environ |= {} if before is None else {_THREADS: before}
 
 
 def _add_catalogue(given: str | None) -> None:

@@ -139,21 +139,9 @@ _KEPT = 512
 """tarfile seeks back by a byte to check whether a member was complete."""
 
 
-def _plain(file: BinaryIO) -> Iterator[bytes]:
-    while data := file.read(_BLOCK):
+def _blocks(stream: BinaryIO | gzip.GzipFile | bz2.BZ2File) -> Iterator[bytes]:
+    while data := stream.read(_BLOCK):
         yield data
-
-
-def _gzip(file: BinaryIO) -> Iterator[bytes]:
-    with gzip.GzipFile(fileobj=file) as stream:
-        while data := stream.read(_BLOCK):
-            yield data
-
-
-def _bzip2(file: BinaryIO) -> Iterator[bytes]:
-    with bz2.BZ2File(file) as stream:
-        while data := stream.read(_BLOCK):
-            yield data
 
 
 def _xz(file: BinaryIO) -> Iterator[bytes]:
@@ -170,8 +158,8 @@ def _xz(file: BinaryIO) -> Iterator[bytes]:
 
 
 _FORMS: tuple[tuple[bytes, Callable[[BinaryIO], Iterator[bytes]]], ...] = (
-    (b"\x1f\x8b", _gzip),
-    (b"BZh", _bzip2),
+    (b"\x1f\x8b", lambda file: _blocks(gzip.GzipFile(fileobj=file))),
+    (b"BZh", lambda file: _blocks(bz2.BZ2File(file))),
     (b"\xfd7zXZ\0", _xz),
 )
 
@@ -187,8 +175,8 @@ class Unpacked:
         self._size = os.fstat(file.fileno()).st_size
         head = file.read(8)
         file.seek(0)
-        form = next((form for magic, form in _FORMS if head.startswith(magic)), _plain)
-        self._ratio = form is not _plain
+        form = next((form for magic, form in _FORMS if head.startswith(magic)), _blocks)
+        self._ratio = form is not _blocks
         self._chunks = form(file)
         self._data, self._start, self._position = b"", 0, 0
         self.headers = 0

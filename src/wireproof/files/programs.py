@@ -5,14 +5,27 @@ A relative or empty entry of PATH means the current folder, so the owner of that
 the program. Only this module searches: every call that starts a process uses ``by_path``.
 """
 
+import contextlib
 import errno
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypedDict
 
 _SYSTEM = "/usr/local/sbin:/usr/sbin:/sbin"
+
+
+@contextlib.contextmanager
+def variable_set(name: str, value: str) -> Iterator[None]:
+    """Set a variable of this process within the block."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        del os.environ[name]
+        os.environ |= {} if before is None else {name: before}
 
 
 class ProcessArguments(TypedDict):

@@ -6,7 +6,8 @@ import io
 import os
 import select
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TextIO
 
 
@@ -41,31 +42,23 @@ class _Lenient(io.RawIOBase):
         return len(view)
 
 
-class Streams:
-    """Tracks whether standard output accepted the result."""
-
-    def __init__(self) -> None:
-        self._out: _Lenient | None = None
-
-    def own(self, out: _Lenient) -> None:
-        self._out = out
-
-    def result_lost(self) -> str:
-        """Return the reason why standard output was not fully written; "" if it was, or if the
-        reader closed the pipe.
-        """
-        with contextlib.suppress(OSError, ValueError):
-            sys.stdout.flush()
-        trouble = self._out.trouble if self._out is not None else None
-        # A reader that stops early (| head) is not an error.
-        if trouble is None or trouble.errno == errno.EPIPE:
-            return ""
-        return trouble.strerror or str(trouble)
+def _result_lost(out: _Lenient | None) -> str:
+    """Return the reason why standard output was not fully written; "" if it was, or if the reader
+    closed the pipe.
+    """
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+    trouble = out.trouble if out is not None else None
+    # A reader that stops early (| head) is not an error.
+    if trouble is None or trouble.errno == errno.EPIPE:
+        return ""
+    return trouble.strerror or str(trouble)
 
 
 @contextlib.contextmanager
-def own_streams() -> Iterator[Streams]:
+def own_streams() -> Iterator[Callable[[], str]]:
     """Replace standard output and error within the block, unless they have already been replaced.
+    Yield a function that returns why standard output did not accept the result, or "".
 
     Closed descriptors are first opened to /dev/null: otherwise the next opened file would get the
     same number, and output would be written into it.
@@ -74,15 +67,14 @@ def own_streams() -> Iterator[Streams]:
         _open_if_closed(descriptor)
     if sys.stdin is None:
         sys.stdin = os.fdopen(0, encoding="utf-8", errors="surrogateescape", closefd=False)
-    streams = Streams()
+    out = None
     before = sys.stdout, sys.stderr
     try:
         if sys.stdout is None or sys.stdout is sys.__stdout__:
             sys.stdout, out = _wrapped(1, before[0], line_buffering=None)
-            streams.own(out)
         if sys.stderr is None or sys.stderr is sys.__stderr__:
             sys.stderr, _ = _wrapped(2, before[1], line_buffering=True)
-        yield streams
+        yield partial(_result_lost, out)
     finally:
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError, ValueError):

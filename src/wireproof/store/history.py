@@ -120,23 +120,18 @@ def each_entry(root: Path, trouble: Callable[[str], None]) -> Iterator[Entry]:
     for path in [*loose, *reversed(tables)]:  # the order in which an entry replaces another
         try:
             for data in _texts(path):
-                with _reported(trouble):
+                try:
                     entry = _entry(data, path)
-                    if entry.id not in known:
-                        known.add(entry.id)
-                        yield entry
+                except BadInput as error:
+                    trouble(str(error))
+                    continue
+                if entry.id not in known:
+                    known.add(entry.id)
+                    yield entry
         except FileNotFoundError:
             trouble(f"{path} disappeared while it was read: reload to read it again.")
         except BadInput as error:
             trouble(str(error))
-
-
-@contextlib.contextmanager
-def _reported(trouble: Callable[[str], None]) -> Iterator[None]:
-    try:
-        yield
-    except BadInput as error:
-        trouble(str(error))
 
 
 def _texts(path: Path) -> Iterable[bytes]:

@@ -143,17 +143,11 @@ class PairTable:
 
     def medians(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the median of each node's pairs, as origin and as target (NaN: none), to 0.1 %."""
-        sides = []
-        for side in ("o", "t"):
-            values = np.full(len(self.nodes), np.nan)
-            index, middle = self._binned(side)
-            values[index] = middle
-            sides.append(values)
-        return sides[0], sides[1]
+        return self._binned("o"), self._binned("t")
 
-    def _binned(self, side: str) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Return the nodes of one side and the median of the rows of each, by counting in
-        logarithmic bins of 0.1 %, so that no group is kept in memory or sorted.
+    def _binned(self, side: str) -> NDArray[np.float64]:
+        """Return the median of the rows of each node on one side, by counting in logarithmic bins
+        of 0.1 %, so that no group is kept in memory or sorted.
         """
         table = self._database.execute(
             f"SELECT {side}, round(ln(v) * {BINS})::INTEGER AS bin, count(*) AS n FROM pairs"  # noqa: S608
@@ -167,7 +161,9 @@ class PairTable:
         )
         over = running >= np.repeat(total, np.diff([*starts, len(bins)])) / 2
         first = np.minimum.reduceat(np.where(over, np.arange(len(bins)), len(bins)), starts)
-        return node[starts], np.exp(bins[first] / BINS)
+        values = np.full(len(self.nodes), np.nan)
+        values[node[starts]] = np.exp(bins[first] / BINS)
+        return values
 
     def worst(
         self, expected_tx: NDArray[np.float64], expected_rx: NDArray[np.float64], limit: int

@@ -79,37 +79,6 @@ _SIGN_S = 600.0
 _MOST_PRINCIPALS = 20
 
 
-def ssh_sign_argv(program: str, key: str) -> list[str]:
-    """Return the command that signs standard input with a private key, or with a public key through
-    the agent.
-    """
-    return [program, "-Y", "sign", "-q", "-n", NAMESPACE, "-f", key]
-
-
-def ssh_check_argv(program: str, signature: Path) -> list[str]:
-    """Return the command that checks whether a signature matches standard input, regardless of the
-    signer.
-    """
-    return [program, "-Y", "check-novalidate", "-n", NAMESPACE, "-s", str(signature)]
-
-
-def ssh_principals_argv(program: str, signature: Path, signers: Path) -> list[str]:
-    """Return the command that lists the people in ``signers`` (OpenSSH's allowed_signers) who have
-    the signature's key.
-    """
-    return [program, "-Y", "find-principals", "-s", str(signature), "-f", str(signers)]
-
-
-def ssh_verify_argv(program: str, signature: Path, signers: Path, principal: str) -> list[str]:
-    """Return the command that checks whether ``principal``, a permitted signer in ``signers``, made
-    the signature.
-    """
-    return [
-        *(program, "-Y", "verify", "-n", NAMESPACE, "-s", str(signature)),
-        *("-f", str(signers), "-I", principal),
-    ]
-
-
 def check_signer(key: str) -> None:
     """Raise ``BadInput`` before hours of measurement if nothing on this machine can sign with
     ``key``.
@@ -149,7 +118,7 @@ def _signer(key: str) -> list[str]:
     program = find_program("ssh-keygen")
     if program is None:
         raise BadInput("ssh-keygen (OpenSSH), which signs with the key in a file, is not on PATH.")
-    return ssh_sign_argv(program, str(Path(key).absolute()))
+    return [program, "-Y", "sign", "-q", "-n", NAMESPACE, "-f", str(Path(key).absolute())]
 
 
 def _free(folder: Path) -> Path:
@@ -208,12 +177,13 @@ def _by_ssh(path: Path, manifest: bytes, signers: Path | None) -> Signature:
     program = find_program("ssh-keygen")
     if program is None:
         return _unchecked(path, "ssh-keygen (OpenSSH) is not on PATH")
-    done = _run(ssh_check_argv(program, path), manifest, _CHECK_S)
+    of_it = ["-n", NAMESPACE, "-s", str(path)]
+    done = _run([program, "-Y", "check-novalidate", *of_it], manifest, _CHECK_S)
     if done.returncode != 0:
         raise _wrong_signature(path, done)
     for principal in _principals(program, path, signers):
-        assert signers is not None  # noqa: S101  else there is no principal
-        vouched = _run(ssh_verify_argv(program, path, signers, principal), manifest, _CHECK_S)
+        by = ["-f", str(signers), "-I", principal]
+        vouched = _run([program, "-Y", "verify", *of_it, *by], manifest, _CHECK_S)
         if vouched.returncode == 0:
             return Signature(file=path.name, state="vouched", said=_first_line(vouched.stdout))
     return Signature(file=path.name, state="valid", said=_first_line(done.stdout))
@@ -222,7 +192,8 @@ def _by_ssh(path: Path, manifest: bytes, signers: Path | None) -> Signature:
 def _principals(program: str, path: Path, signers: Path | None) -> list[str]:
     if signers is None:
         return []
-    done = _run(ssh_principals_argv(program, path, signers), b"", _CHECK_S)
+    argv = [program, "-Y", "find-principals", "-s", str(path), "-f", str(signers)]
+    done = _run(argv, b"", _CHECK_S)
     lines = done.stdout.decode("utf-8", "replace").splitlines()
     return lines[:_MOST_PRINCIPALS] if done.returncode == 0 else []
 

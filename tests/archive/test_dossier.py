@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from tests.dossiers import dossier_of, refused, resealed, resumed, verified
 
 from wireproof.archive.dossier import unseal
-from wireproof.archive.dossier_document import NOT_SIGNED, verification_document
 from wireproof.archive.gate import gate
+from wireproof.archive.verify import NOT_SIGNED, verification_document
 from wireproof.cli.options import ended
 from wireproof.measure.report import report
 from wireproof.model.claim import Criteria

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.dossiers import dossier_of, refused, resealed, verified
 
-from wireproof.archive.dossier_document import NOT_SIGNED, verification_document
+from wireproof.archive.verify import NOT_SIGNED, verification_document
 from wireproof.model.claim import Criteria
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.options.resolve import read_criteria

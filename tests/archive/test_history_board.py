@@ -47,7 +47,7 @@ def test_numbers_and_their_changes_are_those_of_the_history(tmp_path: Path) -> N
     (expected,) = trends(known)
     assert found == expected
     assert found.changes[0].changed == ["driver: 5.0 -> 5.1"]
-    assert board.overview().regressions == regressions(known)
+    assert board.regressions == regressions(known)
     assert (line.results, line.newest.id) == (40, "r00039")
 
 

@@ -10,14 +10,7 @@ from tests.archive.test_history import entry
 from tests.changed_runs import each_nic
 from tests.synthetic import World, run_of
 
-from wireproof.archive.history import (
-    ages,
-    good_before,
-    least_proven,
-    regressions,
-    standing,
-    trends,
-)
+from wireproof.archive.history import ages, good_before, least_proven, regressions, standing, trends
 from wireproof.archive.history_document import regression_lines, trend_document
 from wireproof.measure.conditions import conditions
 from wireproof.model.claim import Criteria

@@ -80,7 +80,7 @@ def test_the_page_of_a_long_log_counts_what_it_leaves_out(
 
 def test_the_verdict_is_that_of_the_link(tmp_path: Path) -> None:
     verdicts = [
-        logs.read_log(OSU, logs.LogClaims(link=link)).entry.verdict for link in ("1gbe", "40gbe")
+        logs.read_log(OSU, logs.LogClaims(link=link))[0].verdict for link in ("1gbe", "40gbe")
     ]
     assert verdicts == ["pass", "fail"]
 
@@ -103,13 +103,13 @@ def test_the_date_is_the_users_the_logs_or_that_of_the_file(tmp_path: Path) -> N
     log.write_bytes(OSU.read_bytes())
     os.utime(log, (1_500_000_000, 1_500_000_000))
     dates = {
-        (one.entry.measured, one.entry.imported.dated)
-        for one in (
+        (one.measured, one.imported.dated)
+        for one, _ in (
             logs.read_log(log, logs.LogClaims()),
             logs.read_log(log, logs.LogClaims(measured="2019-03-04T13:00+01:00")),
             logs.read_log(IMB, logs.LogClaims()),
         )
-        if one.entry.imported
+        if one.imported
     }
     assert {how for _, how in dates} == {"file", "given", "log"}
     assert ("2017-07-14T02:40:00+00:00", "file") in dates
@@ -148,7 +148,7 @@ def test_imported_series_are_apart_from_measured_ones(root: Path) -> None:
 
 def test_tables_that_the_link_excludes_give_no_number() -> None:
     impossible, slow = (
-        logs.read_log(log, logs.LogClaims(link=link)).entry
+        logs.read_log(log, logs.LogClaims(link=link))[0]
         for log, link in ((SAME_NODE, "1gbe"), (OSU, "40gbe"))
     )
     assert impossible.imported.numbers == []

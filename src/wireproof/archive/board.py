@@ -22,7 +22,6 @@ from wireproof.model.history import (
     HostSet,
     NodeNow,
     Number,
-    Overview,
     Regression,
     SeriesLine,
     Trend,
@@ -71,7 +70,6 @@ def _span(block: list[str]) -> str:
 
 MOST_POINTS = 500
 """Maximum number of points of a series on one page; changes are searched among these points."""
-_NEWEST = 12
 _RECENT = 40
 """Number of recent results with which the newest is compared."""
 
@@ -248,20 +246,13 @@ class Board:
                 reasons |= dict.fromkeys((node for node in nodes if last[node] == at), why)
         return reasons
 
-    def overview(self) -> Overview:
-        return Overview(
-            root=self.root,
-            results=len(self.entries),
-            by_switch=self._groups[0],
-            groups=self.groups(),
-            newest=self.entries[: -_NEWEST - 1 : -1],
-            regressions=self._regressions,
-            troubles=self.troubles,
-            troubled=self.troubled,
-        )
+    @property
+    def by_switch(self) -> bool:
+        """True if the groups follow a topology."""
+        return self._groups[0]
 
     @cached_property
-    def _regressions(self) -> list[Regression]:
+    def regressions(self) -> list[Regression]:
         """Compare the newest result with the others of its fingerprint."""
         newest = newest_of(self.entries)
         if newest is None:

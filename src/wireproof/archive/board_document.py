@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
+from wireproof.archive.board import Board
 from wireproof.archive.compare_document import comparison_document
 from wireproof.archive.history_document import regression_lines
 from wireproof.model import quantity
@@ -18,10 +19,10 @@ from wireproof.model.finding import Verdict
 from wireproof.model.history import (
     Comparison,
     Entry,
+    Group,
     HostSet,
     NodeNow,
     NumberChange,
-    Overview,
     SeriesLine,
     State,
     Trend,
@@ -65,7 +66,7 @@ _STATES: dict[State, Tone] = {
     "fail": "fail",
     "never": "note",
 }
-_MOST_BAD, _MOST_TROUBLES, _MOST_CHANGED = 30, 12, 12
+_MOST_BAD, _NEWEST, _MOST_CHANGED = 30, 12, 12
 _NODE = (
     Head("node", 9, left=True),
     Head("last verdict", 8, left=True, name="state"),
@@ -124,19 +125,22 @@ def _linked(text: str, kind: str, name: str, places: Collection[str]) -> Value:
     return Value(text, place=place if place in places else "")
 
 
-def cluster_document(found: Overview, places: Collection[str], written: str) -> Document:
-    """Return the map, nodes that do not pass, and the newest results. ``places``: existing pages of
-    results; ``written``: time of writing.
+def cluster_document(
+    found: Board, groups: Sequence[Group], places: Collection[str], written: str
+) -> Document:
+    """Return the map, nodes that do not pass, and the newest results. ``groups``: all nodes;
+    ``places``: existing pages of results; ``written``: time of writing.
     """
-    nodes = [node for group in found.groups for node in group.nodes]
+    nodes = [node for group in groups for node in group.nodes]
+    newest = found.entries[: -_NEWEST - 1 : -1]
     bad = sorted(
         (one for one in nodes if one.state in ("fail", "inconclusive")),
         key=lambda one: (one.state != "fail", one.proven),
     )
     parts: list[Part] = [*_troubles(found)]
     if nodes:
-        parts.append(_map(found, nodes))
-    elif found.newest:
+        parts.append(_map(groups, nodes, by_switch=found.by_switch))
+    elif newest:
         parts.append(
             Text(
                 "No result covers a node: results without a wire, or from a model, do not prove "
@@ -147,17 +151,17 @@ def cluster_document(found: Overview, places: Collection[str], written: str) -> 
         some = f"{_MOST_BAD} of {len(bad):,} nodes" if len(bad) > _MOST_BAD else "Nodes"
         title = f"{some} whose last result does not pass"
         parts.append(Section(title, (node_table(bad[:_MOST_BAD], places),)))
-    if found.newest:
-        lines = map(Text, regression_lines(found.newest[0].id, found.regressions))
-        rest = Text(f"All {found.results:,} results", place=RESULTS)
-        table = result_table(found.newest, places)
+    if newest:
+        lines = map(Text, regression_lines(newest[0].id, found.regressions))
+        rest = Text(f"All {len(found.entries):,} results", place=RESULTS)
+        table = result_table(newest, places)
         parts.append(Section("Newest results", (*lines, table, rest)))
     note = "`wireproof history pages` writes the pages that have changed since."
     parts.append(Text(f"Written {written}; ages refer to that time. {note}", "note"))
     return Document("Cluster", "", tuple(parts))
 
 
-def _troubles(found: Overview) -> Iterator[Section]:
+def _troubles(found: Board) -> Iterator[Section]:
     if found.troubles:
         lines = [Text(clean(one, 400), mark="-") for one in found.troubles]
         more = found.troubled - len(lines)
@@ -165,27 +169,26 @@ def _troubles(found: Overview) -> Iterator[Section]:
         yield Section("Not everything could be read", tuple(lines), "inconclusive")
 
 
-def _map(found: Overview, nodes: Sequence[NodeNow]) -> Section:
+def _map(groups: Sequence[Group], nodes: Sequence[NodeNow], *, by_switch: bool) -> Section:
     counted = Counter(one.state for one in nodes)
     counts = tuple(
         (_word(state), Value(f"{counted[state]:,}", place=file_of("nodes", state), tone=tone))
         for state, tone in _STATES.items()
         if counted[state]
     )
-    what = "below their switches" if found.by_switch else "in blocks of neighbours by name"
+    what = "below their switches" if by_switch else "in blocks of neighbours by name"
     title = f"{quantity.counted(len(nodes), 'node')}, {what}"
-    return Section(title, (Facts(counts), Picture(partial(_drawn, found))))
+    return Section(title, (Facts(counts), Picture(partial(_drawn, groups))))
 
 
-def _drawn(found: Overview) -> list[Ink]:
-
+def _drawn(groups: Sequence[Group]) -> list[Ink]:
     places = {
         node.node: file_of("node", node.node)
-        for group in found.groups
+        for group in groups
         for node in group.nodes
         if not is_plain(node.node)
     }
-    return [node_map(found.groups, places)]
+    return [node_map(groups, places)]
 
 
 def _word(state: State) -> str:

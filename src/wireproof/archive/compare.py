@@ -11,13 +11,14 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from wireproof.archive.logs import headline_of
+from wireproof.archive.logs import headlines
 from wireproof.files.held import real_path
 from wireproof.logs.job import judge
 from wireproof.logs.json import JudgedSeries, JudgementDocument
 from wireproof.measure.comparison import ComparedResult, Key, compared, number_of, samples_of
 from wireproof.measure.conditions import differing_conditions, differing_settings
 from wireproof.measure.report import report
+from wireproof.model import gathered
 from wireproof.model.errors import BadInput
 from wireproof.model.finding import worst
 from wireproof.model.history import (
@@ -75,14 +76,10 @@ def log_source(path: Path, document: JudgementDocument) -> Source:
 
 
 def _points(series: Sequence[JudgedSeries]) -> dict[_Key, list[float]]:
-    found: dict[_Key, list[float]] = {}
-    for table in series:
-        for point in table.points:
-            unit, value = headline_of(table, point)
-            if value > 0:
-                key: _Key = (_pattern(table), unit, table.directions, point.message_bytes)
-                found.setdefault(key, []).append(value)
-    return found
+    return gathered(
+        ((_pattern(table), unit, table.directions, point.message_bytes), value)
+        for table, point, unit, value in headlines(series)
+    )
 
 
 def _pattern(table: JudgedSeries) -> str:
@@ -186,8 +183,7 @@ def compare(a: Path, b: Path, reporter: Reporter) -> Comparison:
         raise BadInput(
             "a log cannot be compared with a wireproof result: give two results or two logs."
         )
-    rejudged = report([a, b], reporter, pages=False)
-    first, second = (each.sections for each in rejudged)
+    first, second = (each.sections for each in report([a, b], reporter, pages=False))
     same, differ = differing_conditions(first, second)
     return Comparison(
         a=source_of(a, first),
@@ -208,11 +204,12 @@ def compare(a: Path, b: Path, reporter: Reporter) -> Comparison:
 
 def samples_by_key(sections: Sequence[JudgedRun]) -> dict[Key, list[ComparedResult]]:
     """Return the results of a folder's parts by their key."""
-    results: dict[Key, list[ComparedResult]] = {}
-    for section in sections:
-        for key, samples in samples_of(section.judgement, section.run).items():
-            results.setdefault(key, []).extend(samples)
-    return results
+    return gathered(
+        (key, sample)
+        for section in sections
+        for key, samples in samples_of(section.judgement, section.run).items()
+        for sample in samples
+    )
 
 
 def source_of(folder: Path, sections: Sequence[JudgedRun]) -> Source:
@@ -330,11 +327,9 @@ def _of_log(series: Iterable[JudgedSeries], index: int, nodes: int | None) -> It
         pairs = f" of {table.pairs} pairs" if table.pairs > 1 and table.traffic != "stream" else ""
         name = clean(f"{program}{table.benchmark}{pairs}", 80)
         ranks = table.processes or (2 * table.pairs if table.pairs > 1 else None)
-        for row in table.points:
-            unit, value = headline_of(table, row)
-            if value > 0:
-                point = ScalingPoint(count=0, value=value, source=index)
-                yield _Point(name, row.message_bytes, unit, count, ranks, point)
+        for _, row, unit, value in headlines([table]):
+            point = ScalingPoint(count=0, value=value, source=index)
+            yield _Point(name, row.message_bytes, unit, count, ranks, point)
 
 
 def _of_run(sections: Sequence[JudgedRun], index: int, nodes: int | None) -> Iterable[_Point]:

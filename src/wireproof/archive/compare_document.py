@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from wireproof.model import quantity
+from wireproof.model import gathered, quantity
 from wireproof.model.history import (
     LAUNCHES,
     Comparison,
@@ -75,9 +75,7 @@ def comparison_document(found: Comparison, *, everything: bool = False) -> Docum
 def _left(found: Comparison, *, everything: bool) -> Iterator[Part]:
     left = [row for row in found.rows if row.ratio is None]
     if left and everything:
-        sizes: dict[tuple[str, str], list[int]] = {}
-        for row in left:
-            sizes.setdefault((row.name, row.reason), []).append(row.message_bytes)
+        sizes = gathered(((row.name, row.reason), row.message_bytes) for row in left)
         why = tuple(Row((name, _span(each), reason)) for (name, reason), each in sizes.items())
         yield Section("Not compared", (Table(_LEFT, why),))
     elif left:

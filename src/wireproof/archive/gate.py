@@ -20,7 +20,7 @@ from wireproof.files.hostile import remove_file, replace_file
 from wireproof.locate.node import joined_nodes, node_verdicts
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.finding import Verdict, worst
-from wireproof.model.run import Gate, NodeVerdict, StoredPart, StoredResult, seconds_of
+from wireproof.model.run import Gate, NodeVerdict, Run, StoredPart, StoredResult, seconds_of
 from wireproof.options.hosts import parse_hosts
 from wireproof.report.json import json_text
 from wireproof.report.names import fold
@@ -135,16 +135,21 @@ def _judged(wanted: Sequence[str], place: Path, result: StoredResult, max_age_s:
             for name in wanted
         ]
     whole = worst(part.verdict for part in result.parts)
-    verdict, subject, reason = _telling(nodes, "pass" if wanted else whole)
+    gate = _gate(nodes, "pass" if wanted else whole, [part.run for part in result.parts])
+    return msgspec.structs.replace(
+        gate, max_age_s=max_age_s, source=str(place), by=result.wireproof
+    )
+
+
+def _gate(nodes: list[NodeVerdict], whole: Verdict, runs: Sequence[Run]) -> Gate:
+    verdict, subject, reason = _telling(nodes, whole)
     return Gate(
         verdict=verdict,
         subject=subject,
         reason=reason,
-        measured=measured(part.run for part in result.parts),
-        max_age_s=max_age_s,
-        source=str(place),
-        by=result.wireproof,
-        link=next((part.run.claim.link.name for part in result.parts if part.run.claim.link), ""),
+        measured=measured(runs),
+        by=version(),
+        link=next((run.claim.link.name for run in runs if run.claim.link), ""),
         nodes=nodes,
     )
 
@@ -193,19 +198,8 @@ def gate_of(result: Result) -> Gate:
     nodes = joined_nodes(
         [node_verdicts(section.run, section.judgement, section.located) for section in sections]
     )
-    verdict, subject, reason = _telling(nodes, result.verdict)
-    return Gate(
-        verdict=verdict,
-        subject=subject,
-        reason=reason,
-        measured=measured(section.run for section in sections),
-        age_s=0.0,
-        by=version(),
-        link=next(
-            (section.run.claim.link.name for section in sections if section.run.claim.link), ""
-        ),
-        nodes=nodes,
-    )
+    gate = _gate(nodes, result.verdict, [section.run for section in sections])
+    return msgspec.structs.replace(gate, age_s=0.0)
 
 
 def undecided(why: str) -> Gate:

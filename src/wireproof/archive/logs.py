@@ -4,7 +4,7 @@ import dataclasses
 import hashlib
 import re
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal
@@ -16,6 +16,7 @@ from wireproof.logs.json import JudgedSeries, JudgementDocument
 from wireproof.logs.readers.imb.heading import date_of
 from wireproof.measure.keep import measured, not_copied, record, whole_folder
 from wireproof.measure.report import judged_anew
+from wireproof.model import gathered
 from wireproof.model.errors import LARGEST, LARGEST_MESSAGE, BadInput, reading
 from wireproof.model.history import Claimed, Entry, Imported
 from wireproof.model.series import SeriesPoint
@@ -54,12 +55,8 @@ class LogClaims:
     measured: str = ""
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Log:
-    """A log that is judged but not in the history yet."""
-
-    entry: Entry
-    data: bytes
+Log = tuple[Entry, bytes]
+"""A log that is judged but not in the history yet: its entry and its content."""
 
 
 def read_log(path: Path, claims: LogClaims) -> Log:
@@ -97,7 +94,7 @@ def read_log(path: Path, claims: LogClaims) -> Log:
         mtu=claims.mtu,
         pcie=claims.pcie,
     )
-    return Log(entry=_entry(imported, measured, document), data=data)
+    return _entry(imported, measured, document), data
 
 
 def _judged_by(claims: LogClaims | Imported) -> Claims:
@@ -154,13 +151,13 @@ def _numbers(series: Sequence[JudgedSeries]) -> list[Claimed]:
 
     Slow results are kept: a trend without them would hide a loss.
     """
-    values_of: dict[tuple[str, int, Literal["ns", "bytes_per_s"], int], list[float]] = {}
-    for table in series:
-        for point in table.points if table.proof != "off-wire" else ():
-            unit, value = headline_of(table, point)
-            if _LEAST <= value <= LARGEST and 0 <= point.message_bytes <= LARGEST_MESSAGE:
-                key = (_name(table), point.message_bytes, unit, table.window or 0)
-                values_of.setdefault(key, []).append(value)
+    values_of = gathered(
+        ((_name(table), point.message_bytes, unit, table.window or 0), value)
+        for table, point, unit, value in headlines(series)
+        if table.proof != "off-wire"
+        and _LEAST <= value <= LARGEST
+        and 0 <= point.message_bytes <= LARGEST_MESSAGE
+    )
     return [
         Claimed(
             name=name,
@@ -174,10 +171,20 @@ def _numbers(series: Sequence[JudgedSeries]) -> list[Claimed]:
     ]
 
 
-def headline_of(
+def headlines(
+    series: Iterable[JudgedSeries],
+) -> Iterator[tuple[JudgedSeries, SeriesPoint, Literal["ns", "bytes_per_s"], float]]:
+    """Yield each row that has a main number, with its table, and the number with its unit."""
+    for table in series:
+        for point in table.points:
+            unit, value = _headline(table, point)
+            if value > 0:
+                yield table, point, unit, value
+
+
+def _headline(
     table: JudgedSeries, point: SeriesPoint
 ) -> tuple[Literal["ns", "bytes_per_s"], float]:
-    """Return the unit and the main number of a row; 0 if the row has none."""
     if point.valid is False:
         return "ns", 0.0
     time_ns = point.hrt_ns if point.hrt_ns is not None else point.time_ns
@@ -208,22 +215,23 @@ def add_log(root: Path, log: Log) -> Entry:
     Adding the same log again replaces its entry. Raises ``CouldNotMeasure`` if the history cannot
     be written, and ``BadInput`` if its path leads outside of the history.
     """
-    place = root / RESULTS / log.entry.id
+    entry, data = log
+    place = root / RESULTS / entry.id
     if place.is_symlink():
         raise BadInput(f"{place} is a link and not a folder of the history: remove it.")
     if place.is_dir():
-        _write(place, log)
+        _write(place, data)
     else:
         with whole_folder(place) as fresh:
             make_folder(fresh, 0o700)
-            _write(fresh, log)
-    add_entry(root, log.entry)
-    return log.entry
+            _write(fresh, data)
+    add_entry(root, entry)
+    return entry
 
 
-def _write(place: Path, log: Log) -> None:
+def _write(place: Path, data: bytes) -> None:
     try:
-        replace_file(place / LOG, log.data)
+        replace_file(place / LOG, data)
     except OSError as error:
         raise not_copied(place, error) from error
 

@@ -7,9 +7,10 @@ has changed: the folder contains a list of its pages, each with a key that ident
 import contextlib
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -229,10 +230,9 @@ class _Site:
         self.reporter.say(f"report of {entry.id}, measured {entry.measured}")
         try:
             if entry.imported is None:
-                folder = self._folder_of(entry)
-                return apart(run_page, folder, seconds=_SECONDS).decode()
-            page = apart(log_page, Path(self.root), entry, entry.imported, seconds=_SECONDS)
-            return page.decode()
+                return apart(run_page, self._folder_of(entry), seconds=_SECONDS).decode()
+            given = (Path(self.root), entry, entry.imported)
+            return apart(log_page, *given, seconds=_SECONDS).decode()
         except WireproofError as error:
             return self._not_shown(entry, f"This result cannot be shown: {error}")
 
@@ -247,8 +247,7 @@ class _Site:
             except WireproofError as error:
                 return self._not_shown(b, f"This comparison cannot be shown: {error}")
             compared = msgspec.msgpack.decode(data, type=Comparison)
-            document = compared_document(a.id, b.id, compared, self.now)
-            return framed(document, self.root)
+            return framed(compared_document(a.id, b.id, compared, self.now), self.root)
 
         self._put(file_of("compare", b.id), [a.id, b.id], made)
 
@@ -275,8 +274,7 @@ class _Site:
     def _set(self, hosts: HostSet) -> str:
         series = self.board.series(hosts.newest.fingerprint)
         trends = [(line, self.board.trend(line)) for line in _drawn(series)]
-        document = set_document(hosts.newest, series, trends, self.now)
-        return framed(document, self.root, TRENDS)
+        return framed(set_document(hosts.newest, series, trends, self.now), self.root, TRENDS)
 
     def _lists(self) -> None:
         """Write the lists on every call, because they show ages."""
@@ -293,25 +291,21 @@ class _Site:
         for number, group in enumerate(groups):
             lists.append((file_of("group", str(number)), f"Nodes: {group.name}", group.nodes))
         linked = partial(node_table, places=places)
-        lists_of_pages: list[Iterable[tuple[str, str]]] = [
-            list_pages(self.root, page, title, page, chosen, linked, "There is no such node.")
-            for page, title, chosen in lists
-        ]
         compared = partial(result_table, places=places, compared=True)
         newest, none = board.entries[::-1], "The history has no result."
         place = RESULT_PAGES
-        lists_of_pages.append(
-            list_pages(self.root, place, "Results", place, newest, compared, none)
-        )
-        lists_of_pages.append(
-            list_pages(self.root, TRENDS, "Trends", TRENDS, board.sets, set_table, none)
-        )
-        for pages in lists_of_pages:
-            for name, text in pages:
-                self._write(name, text)
+        for name, text in chain(
+            *(
+                list_pages(self.root, page, title, page, chosen, linked, "There is no such node.")
+                for page, title, chosen in lists
+            ),
+            list_pages(self.root, place, "Results", place, newest, compared, none),
+            list_pages(self.root, TRENDS, "Trends", TRENDS, board.sets, set_table, none),
+        ):
+            self._write(name, text)
         self._write(STYLE, stylesheet())
         written = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
-        document = cluster_document(board.overview(), places, written)
+        document = cluster_document(board, groups, places, written)
         self._write(CLUSTER, framed(document, self.root, CLUSTER))
 
 

@@ -1,4 +1,5 @@
-"""Verify a dossier offline: check that it is unchanged since it was sealed, and judge its records.
+"""Verify a dossier offline: check that it is unchanged since it was sealed, judge its records, and
+show the result as a document.
 
 Whoever edits a file can also write a new manifest, but must then edit a fact in every place where
 it is stored, consistently with the records. So verify also checks that the statements of a result
@@ -21,14 +22,25 @@ from wireproof.archive.dossier import (
 )
 from wireproof.files.hostile import read_bounded
 from wireproof.locate.node import node_verdicts
-from wireproof.measure.report import Rejudged, judged_anew
+from wireproof.measure.report import judged_anew
 from wireproof.measure.result import PAGE, conclusions, merged_records, stored_in
-from wireproof.model.dossier import Agreed, Dossier, Rejudgement, Verification, threshold_criteria
+from wireproof.model.dossier import Agreed, Dossier, Rejudgement, Signature, Verification
 from wireproof.model.errors import BadInput, decode_json, reading
 from wireproof.model.finding import worst
 from wireproof.model.run import Run, StoredPart, StoredResult
 from wireproof.options.resolve import read_criteria
+from wireproof.report.document import (
+    Document,
+    Facts,
+    Head,
+    Part,
+    Row,
+    Section,
+    Table,
+    Text,
+)
 from wireproof.report.judged_run import JudgedRun
+from wireproof.report.results import change_lines
 from wireproof.store.manifest import MANIFEST, digest_of, listed
 from wireproof.store.result import DOSSIER, RESULT, read_dossier
 from wireproof.store.seal import table_differences
@@ -49,22 +61,21 @@ def contradictions(
     sections: Sequence[JudgedRun],
     *,
     same_rules: bool,
-    same_program: bool,
 ) -> list[str]:
     """Return a clause for each contradiction, naming the file.
 
     Equal conclusions are required only under the same rules, equal computed values only from the
     same program.
     """
+    same_program = _same_program(dossier)
     clauses = list(_of_criteria(folder, dossier, stored))
     for number, (part, section) in enumerate(zip(stored.parts, sections, strict=True), start=1):
         where = f"part {number} of result.json"
         records = merged_records(folder, part)
-        clauses += [f"{where} {clause}" for clause in _of_run(records, part.run)]
-        if same_program:
-            clauses += [f"{where} {clause}" for clause in _of_merging(records, part.run)]
-        if same_rules:
-            clauses += [f"{where} {clause}" for clause in _of_judgement(part, section)]
+        found = [*_of_fields(_OF_LAUNCHES, records, part.run), *_of_claim(records, part.run)]
+        found += _of_merging(records, part.run) if same_program else ()
+        found += _of_judgement(part, section) if same_rules else ()
+        clauses += [f"{where} {clause}" for clause in found]
     if same_program:
         clauses += _of_words(folder, dossier, stored)
         clauses += _of_disclosure(folder, sections)
@@ -81,15 +92,10 @@ def _of_criteria(folder: Path, dossier: Dossier, stored: StoredResult) -> Iterat
     if dossier.verdict != worst([part.verdict for part in stored.parts]):
         yield "dossier.json and result.json have different verdicts"
     known = {row.name: row.value for row in dossier.criteria}
-    judged = {row.name: row.value for row in threshold_criteria(first.criteria, None)}
-    others = {
-        row.name: row.value
-        for row in criteria_of(stored.parts, None)
-        if not row.name.startswith("locate.")
-    }
-    for name, value in {**others, **judged}.items():
-        if known.get(name) != value:
-            yield f"dossier.json says {name} = {known.get(name)}, and result.json {value}"
+    for row in criteria_of(stored.parts, None):
+        if not row.name.startswith("locate.") and known.get(row.name) != row.value:
+            said = known.get(row.name)
+            yield f"dossier.json says {row.name} = {said}, and result.json {row.value}"
     written = read_criteria(folder / CRITERIA)
     if written is not None and written.criteria != first.criteria:
         yield f"{CRITERIA} and result.json have different values"
@@ -114,17 +120,14 @@ def _of_words(folder: Path, dossier: Dossier, stored: StoredResult) -> Iterator[
         yield f"{CRITERIA} contradicts dossier.json"
 
 
-def _of_run(records: Run, stored: Run) -> Iterator[str]:
-    for name in _OF_LAUNCHES:
+def _of_fields(names: Sequence[str], records: Run, stored: Run) -> Iterator[str]:
+    for name in names:
         if getattr(records, name) != getattr(stored, name):
             yield f"differs from the records in {name}"
-    yield from _of_claim(records, stored)
 
 
 def _of_merging(records: Run, stored: Run) -> Iterator[str]:
-    for name in _MERGED:
-        if getattr(records, name) != getattr(stored, name):
-            yield f"differs from the records in {name}"
+    yield from _of_fields(_MERGED, records, stored)
     if any(error not in stored.errors for error in records.errors):
         yield "lacks errors that the records have"
     lost = any(error.code == "rank-lost" for error in stored.errors)
@@ -199,16 +202,11 @@ def _verified(folder: Path, signers: Path | None) -> Verification:
     dossier = read_dossier(folder)
     signatures = checked(folder, signers)
     again = judged_anew(folder)
+    assert again.before is not None  # noqa: S101  a dossier has a result.json
     sections = again.sections
     same_rules = dossier.rules == rules_digest()
-    found = contradictions(
-        folder,
-        dossier,
-        stored_in(folder),
-        sections,
-        same_rules=same_rules,
-        same_program=_same_program(dossier),
-    )
+    stored = stored_in(folder)
+    found = contradictions(folder, dossier, stored, sections, same_rules=same_rules)
     page = _same_page(folder, dossier, sections, again.title)
     if page is False:
         found.append(f"{PAGE} does not match these records")
@@ -223,20 +221,15 @@ def _verified(folder: Path, signers: Path | None) -> Verification:
         files=len(names),
         manifest=digest_of(folder / MANIFEST),
         dossier=dossier,
-        judged=_rejudgement(again, same_rules=same_rules, page=page),
+        judged=Rejudgement(
+            verdict=again.verdict,
+            before=again.before,
+            same_rules=same_rules,
+            page=page,
+            gone=list(again.gone),
+            new=list(again.new),
+        ),
         signatures=signatures,
-    )
-
-
-def _rejudgement(again: Rejudged, *, same_rules: bool, page: bool | None) -> Rejudgement:
-    assert again.before is not None  # noqa: S101  a dossier has a result.json
-    return Rejudgement(
-        verdict=again.verdict,
-        before=again.before,
-        same_rules=same_rules,
-        page=page,
-        gone=list(again.gone),
-        new=list(again.new),
     )
 
 
@@ -257,3 +250,69 @@ def _same_page(
 
     page = page_of(sections, title).encode("utf-8")
     return read_bounded(folder / PAGE, _LARGEST_PAGE, follow=False) == page
+
+
+# --- A verified dossier as a document.
+
+NOT_SIGNED = (
+    "none: checksums reveal accidents, not intent. Anyone who edits files can rewrite SHA256SUMS:"
+    " compare its SHA-256 with that of the other party, or have it signed"
+    " (`wireproof dossier sign`)"
+)
+_CRITERIA = (Head("criterion", 9, left=True), Head("value", 8), Head("source", 6, left=True))
+
+
+def verification_document(found: Verification) -> Document:
+    """Return the verdict by the rules of this version, then the result of each check."""
+    dossier = found.dossier
+    answer = f"{found.files} files, all as sealed {dossier.sealed} by wireproof {dossier.wireproof}"
+    chosen = [criterion for criterion in dossier.criteria if criterion.chosen]
+    count = f"{len(dossier.criteria)} (criteria.toml), of which {len(chosen)} were chosen"
+    rows = (
+        ("folder", str(found.folder)),
+        ("SHA-256 of SHA256SUMS", found.manifest),
+        *(("signature", text) for text in _signatures(found.signatures)),
+        ("criteria", count),
+        ("records", f"the result follows from them{_page_said(found.judged.page)}"),
+    )
+    judged = tuple(Text(line.strip()) for line in _judged(found))
+    parts: list[Part] = [Facts(rows), Section("Judged again by the rules of this version", judged)]
+    if chosen:
+        values = tuple(
+            Row(
+                (
+                    f"{each.name}: {each.about}",
+                    f"{each.value} {each.unit if each.unit != '1' else ''}".strip(),
+                    each.source,
+                )
+            )
+            for each in chosen
+        )
+        parts.append(Section("Chosen criteria", (Table(_CRITERIA, values),)))
+    return Document("Acceptance dossier", answer, tuple(parts), found.verdict)
+
+
+def _signatures(signatures: list[Signature]) -> Iterator[str]:
+    if not signatures:
+        yield NOT_SIGNED
+    for each in signatures:
+        doubt = "" if each.state != "valid" else "; no trusted signer has that key: give --signers"
+        yield f"{each.file}: {each.said}{doubt}"
+
+
+def _page_said(page: bool | None) -> str:
+    if page:
+        return ", and so does report.html"
+    return (
+        "; report.html was not compared, because another version or platform wrote it: "
+        "`wireproof report --out FILE` writes a new page"
+    )
+
+
+def _judged(found: Verification) -> list[str]:
+    judged = found.judged
+    rules = "the rules are the same" if judged.same_rules else "the rules have changed"
+    head, *more = change_lines(
+        found.dossier.wireproof, judged.before, judged.verdict, judged.gone, judged.new
+    )
+    return [f"{head} ({rules})", *more]

@@ -63,8 +63,7 @@ def show(root: Path, result: str) -> int:
     if entry.imported is not None:
         judged = judged_again(root, entry, entry.imported)
         return print_result(judged, entry, judged, advice(judged))
-    folder = root / RESULTS / entry.id
-    (again,) = report([folder], Console(), pages=False)
+    (again,) = report([root / RESULTS / entry.id], Console(), pages=False)
     return deliver(again)
 
 

@@ -45,7 +45,7 @@ def dossier() -> None:
 @dossier.command(
     "verify",
     cls=Verb,
-    document="archive.dossier_document.verification_document",
+    document="archive.verify.verification_document",
     params=[
         FOLDER,
         file(
@@ -92,25 +92,24 @@ def sign(folder: Path, key: str) -> int:
 
 # --- Find the slow node, port, link or switch from earlier measurements.
 
-LOCATE_OPTIONS: tuple[click.Parameter, ...] = (
-    click.Argument(["source"], type=PathName(path_type=Path), required=False),
-    file("--topology", "file that lists the switch of each node.", metavar="FILE"),
-    file(
-        "--world",
-        "a synthetic cluster instead (TOML): which faults would be found with this size and noise?",
-        metavar="FILE",
-    ),
-    number("--rounds", 1, 100_000, "number of rounds of pairs in the synthetic cluster."),
-    FORM,
-    JSON,
-)
-
 
 @click.command(
     "locate",
     cls=Verb,
     document="locate.document.locate_document",
-    params=[*LOCATE_OPTIONS],
+    params=[
+        click.Argument(["source"], type=PathName(path_type=Path), required=False),
+        file("--topology", "file that lists the switch of each node.", metavar="FILE"),
+        file(
+            "--world",
+            "a synthetic cluster instead (TOML): which faults would be found with this size and"
+            " noise?",
+            metavar="FILE",
+        ),
+        number("--rounds", 1, 100_000, "number of rounds of pairs in the synthetic cluster."),
+        FORM,
+        JSON,
+    ],
 )
 def locate(
     source: Path | None,
@@ -132,22 +131,24 @@ def locate(
 
 # --- Compare results with each other, or with the size of the job.
 
-COMPARE_OPTIONS: tuple[click.Parameter, ...] = (
-    click.Argument(["results"], type=PathName(path_type=Path), metavar="A B...", nargs=-1),
-    choice("--against", ["nodes", "ranks"], "show each number as a function of this count."),
-    text("--nodes", "N,N,..", "nodes of each result, in order: for logs that do not state them."),
-    file("--plot", "with --against: write the curves as one SVG."),
-    flag("--all everything", "also show numbers that are not compared, with reasons; all sizes."),
-    JSON,
-    FORM,
-)
-
 
 @click.command(
     "compare",
     cls=Verb,
     document="archive.compare_document.comparison_document",
-    params=[*COMPARE_OPTIONS],
+    params=[
+        click.Argument(["results"], type=PathName(path_type=Path), metavar="A B...", nargs=-1),
+        choice("--against", ["nodes", "ranks"], "show each number as a function of this count."),
+        text(
+            "--nodes", "N,N,..", "nodes of each result, in order: for logs that do not state them."
+        ),
+        file("--plot", "with --against: write the curves as one SVG."),
+        flag(
+            "--all everything", "also show numbers that are not compared, with reasons; all sizes."
+        ),
+        JSON,
+        FORM,
+    ],
 )
 def compare(
     results: tuple[Path, ...],
@@ -186,30 +187,32 @@ def compare(
     return print_result(compare(*results, Console()), everything=everything)
 
 
-OPTIONS: tuple[click.Parameter, ...] = (
-    click.Argument(
-        ["folders"], type=PathName(path_type=Path), nargs=-1, required=True, metavar="FOLDER..."
-    ),
-    file(
-        "--out page",
-        "one page for all folders instead of report.html in each; for figures, a folder.",
-    ),
-    choice(
-        "--format form",
-        ("html", "markdown", "svg", "pdf", "png"),
-        (
-            "output format: the page, Markdown, figures as SVG or PNG, or PDF (PNG and PDF need "
-            "Chromium)."
+@click.command(
+    "report",
+    params=[
+        click.Argument(
+            ["folders"], type=PathName(path_type=Path), nargs=-1, required=True, metavar="FOLDER..."
         ),
-        default="html",
-    ),
-    file("--topology", "file that lists the switch of each node; replaces the stored topology."),
-    flag("--no-page", "do not write a page."),
-    json_as("one JSON document on stdout; writes no page."),
+        file(
+            "--out page",
+            "one page for all folders instead of report.html in each; for figures, a folder.",
+        ),
+        choice(
+            "--format form",
+            ("html", "markdown", "svg", "pdf", "png"),
+            (
+                "output format: the page, Markdown, figures as SVG or PNG, or PDF (PNG and PDF"
+                " need Chromium)."
+            ),
+            default="html",
+        ),
+        file(
+            "--topology", "file that lists the switch of each node; replaces the stored topology."
+        ),
+        flag("--no-page", "do not write a page."),
+        json_as("one JSON document on stdout; writes no page."),
+    ],
 )
-
-
-@click.command("report", params=[*OPTIONS])
 def command(
     folders: tuple[Path, ...],
     page: Path | None,

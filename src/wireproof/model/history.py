@@ -193,24 +193,6 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
     nodes: list[NodeNow]
 
 
-class Overview(msgspec.Struct, frozen=True, kw_only=True):
-    """The first page.
-
-    ``by_switch``: the groups follow a topology. ``newest``: the last results, newest first.
-    ``regressions``: those of the newest result. ``troubles``: the files that could not be read, in
-    ``troubled`` places.
-    """
-
-    root: str
-    results: int
-    by_switch: bool
-    groups: list[Group]
-    newest: list[Entry]
-    regressions: list[Regression]
-    troubles: list[str]
-    troubled: int
-
-
 class HostSet(msgspec.Struct, frozen=True, kw_only=True):
     """Results that may be compared over time: the newest result and the number of results."""
 

@@ -147,7 +147,7 @@ def test_the_strip_marks_the_number_and_reads_without_colour() -> None:
     assert "^" in line
     assert line.count("|") == 2
     assert line.isascii()
-    assert dots([1000.0], "time", Look()).startswith("1 us |")
+    assert dots(Dots((1000.0,), "time"), Look()).startswith("1 us |")
     drawn = strip(Dots.of(found))
     assert drawn.count("<circle") == 6
     assert "aria-label=" in drawn

@@ -149,7 +149,7 @@ def test_broken_points_are_told_and_break_nothing(broken: GroupResult) -> None:
     assert tables_of(whole)
     page = Reader(page_of([whole], "groups"))
     assert "Ring, random order" in page.shown
-    found = json.loads(json_text(result.document(whole.run, whole.judgement, whole.limits)))
+    found = json.loads(json_text(result.document_of(whole)))
     assert len(found["groups"]) == 2
     jsonschema = pytest.importorskip("jsonschema")
     jsonschema.Draft202012Validator(result.json_schema()).validate(found)
@@ -207,5 +207,5 @@ def test_the_verdict_of_a_group_stands_in_its_row_and_in_the_counts() -> None:
     page = Reader(page_of([judged], "groups"))
     assert "1 of 2 results pass." in page.shown
     assert sum(tag == "tr" and a.get("class") == "bad" for tag, a in page.elements) == 1
-    found = json.loads(json_text(result.document(judged.run, judged.judgement, judged.limits)))
+    found = json.loads(json_text(result.document_of(judged)))
     assert [one["verdict"] for one in found["group_results"]] == ["pass", "fail"]

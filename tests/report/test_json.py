@@ -22,9 +22,7 @@ def _refuse(constant: str) -> float:
 
 
 def _load(section: JudgedRun) -> dict[str, Any]:
-    text = json_text(
-        result.document(section.run, section.judgement, section.limits, section.criteria)
-    )
+    text = json_text(result.document_of(section))
     assert text.isascii()
     loaded = json.loads(text, parse_constant=_refuse)
     assert isinstance(loaded, dict)
@@ -45,9 +43,7 @@ def _broken() -> JudgedRun:
     "section", [four_nodes(), off_wire(), empty(), hostile()], ids=lambda one: one.title[:10]
 )
 def test_the_object_decodes_into_the_structs_that_document_it(section: JudgedRun) -> None:
-    text = json_text(
-        result.document(section.run, section.judgement, section.limits, section.criteria)
-    )
+    text = json_text(result.document_of(section))
     decoded = msgspec.json.decode(text, type=result.ResultDocument)
     assert decoded.findings == section.judgement.findings
     assert decoded.results == section.judgement.pairs

@@ -11,7 +11,7 @@ from tests.report.test_worlds import four_nodes
 from wireproof.model.plan import Plan, Point, Policy
 from wireproof.model.record import Close, EngineError, Floor, Start
 from wireproof.report.ink import Look, cell_length
-from wireproof.report.progress import PLAIN_EVERY_S, Forecast, Progress
+from wireproof.report.progress import PLAIN_EVERY_S, Progress
 
 RECORDS = four_nodes().run.points
 
@@ -42,7 +42,7 @@ def _plan(points: int = 10) -> Plan:
 
 def test_time_left_is_the_budget_at_first_and_the_pace_later() -> None:
     clock = Clock()
-    forecast = Forecast(_plan(), clock)
+    forecast = Progress(_plan(), io.StringIO(), Look(), clock=clock)
     assert forecast.left_s() == pytest.approx(10.0)
     clock.now += 1.0
     for record in RECORDS[:2]:
@@ -53,7 +53,7 @@ def test_time_left_is_the_budget_at_first_and_the_pace_later() -> None:
 
 def test_the_line_names_the_point_and_what_failed() -> None:
     clock = Clock()
-    forecast = Forecast(_plan(), clock)
+    forecast = Progress(_plan(), io.StringIO(), Look(), clock=clock)
     forecast.take(Start(id=3))
     forecast.take(EngineError(code="deadline", message="late", id=3))
     forecast.take(EngineError(code="odd", message="no point", id=None))
@@ -116,4 +116,4 @@ def test_a_bar_fits_its_terminal_and_makes_room_for_a_sentence() -> None:
 
 
 def test_an_empty_plan_has_no_time_left() -> None:
-    assert Forecast(_plan(0)).left_s() == 0.0
+    assert Progress(_plan(0), io.StringIO(), Look()).left_s() == 0.0

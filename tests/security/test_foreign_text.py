@@ -22,7 +22,7 @@ from wireproof.model.run import Missing, Run
 from wireproof.report.document import Document, Raw, Steps
 from wireproof.report.ink import Look
 from wireproof.report.json import json_text
-from wireproof.report.json.result import document
+from wireproof.report.json.result import document_of
 from wireproof.report.judged_run import JudgedRun
 from wireproof.report.markdown import document_markdown
 from wireproof.report.names import harmless
@@ -104,7 +104,7 @@ def test_text_and_json_are_harmless(section: JudgedRun) -> None:
     bidirectional override reaches you.
     """
     assert not UNSAFE & set(text_of(section, Look()))
-    text = json_text(document(section.run, section.judgement, None, Criteria(), ()))
+    text = json_text(document_of(section))
     assert text.isascii()
     assert not UNSAFE & set(text)
 

@@ -350,10 +350,7 @@ def test_a_disk_error_is_no_error_of_ours(
 
 @pytest.mark.parametrize("name", ["x" * 5000, f"{'x' * 300}/y", "loop/x"])
 def test_a_name_that_the_system_refuses_is_no_error_of_ours(
-    name: str,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """``Path.is_file`` raises ``OSError`` for a name that is too long, and for a folder that this
     user may not search.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from html import escape  # sufficient for XML; importing xml.sax costs 10 MB
 
 from wireproof.model import gathered
-from wireproof.model.quantity import counted
+from wireproof.model.quantity import counted, first_few
 from wireproof.model.setting import Audit, AuditResult, AuditResults, Read, Setting, Status
 from wireproof.report.document import (
     Document,
@@ -33,7 +33,7 @@ from wireproof.report.failing import (
 )
 from wireproof.report.gate import family, label_text
 from wireproof.report.json import json_text
-from wireproof.report.names import clean, fold, listed
+from wireproof.report.names import clean, fold
 from wireproof.version import version
 
 _REST: tuple[Status, ...] = ("waived", "pass", "not-applicable")
@@ -155,7 +155,7 @@ def _answer(audit: Audit, failed: Sequence[str]) -> str:
         wrong = f"not {right}" if audit.against else f"wrong for {audit.profile}"
         verb = "is" if len(failed) == 1 else "are"
         settings = f"{counted(len(failed), 'setting')} of {hosts}"
-        return f"{settings} {verb} {wrong}: {listed(failed, _MOST_NAMES)}"
+        return f"{settings} {verb} {wrong}: {first_few(failed, _MOST_NAMES)}"
     results = AuditResults.of(audit.results)
     passed, missing = (
         len({each.id for each in results.distinct() if each.status == status})
@@ -189,7 +189,7 @@ def _worst(failed: Failing) -> Item:
 
 
 def _unread(missing: Unread, *, everything: bool) -> Item:
-    names = listed(missing.ids, len(missing.ids) if everything else _MOST_NAMES)
+    names = first_few(missing.ids, len(missing.ids) if everything else _MOST_NAMES)
     text = f"{missing.who}: {missing.reason}"
     return Item("inconclusive", text, details=(("settings", names),), word="UNKNOWN")
 

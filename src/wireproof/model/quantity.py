@@ -245,7 +245,7 @@ def whole(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None
 
 
-def first_few(names: Sequence[str], most: int, between: str = ", ") -> str:
+def first_few(names: Sequence[str], most: int, between: str = ", ", what: str = "") -> str:
     """Return the first ``most`` names, and how many more there are: ``a, b and 3 more``."""
     left = len(names) - most
-    return between.join(names[:most]) + (f" and {left} more" if left > 0 else "")
+    return between.join(names[:most]) + (f" and {left} more{what}" if left > 0 else "")

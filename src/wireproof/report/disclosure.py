@@ -4,7 +4,7 @@ hosts have in common appear once.
 """
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from wireproof.model import gathered, quantity
 from wireproof.model.claim import rails_of
@@ -224,19 +224,17 @@ def facts(section: JudgedRun) -> list[Fact]:
     ]
 
 
-def _libraries(run: Run) -> list[Fact]:
-    """Return each MPI library that answered, with its hosts; two libraries in one run would be a
+def _libraries(run: Run) -> Iterator[Fact]:
+    """Yield each MPI library that answered, with its hosts; two libraries in one run would be a
     finding.
     """
     found = gathered(
         ((host.library, host.library_path), host.hostname or host.host) for host in run.hosts
     )
-    lines: list[Fact] = []
     for (library, path), hosts in found.items():
-        lines.append(("library that answered", clean(f"{library or 'none'} on {fold(hosts)}")))
+        yield "library that answered", clean(f"{library or 'none'} on {fold(hosts)}")
         if path:
-            lines.append(("its file", clean(path)))
-    return lines
+            yield "its file", clean(path)
 
 
 def _engine(run: Run) -> list[Fact]:

@@ -14,6 +14,7 @@ import msgspec
 
 from wireproof.model.atlas import Place, Quantity
 from wireproof.model.finding import Finding, Verdict
+from wireproof.model.quantity import short_time, throughput
 from wireproof.report.names import fold
 
 if TYPE_CHECKING:
@@ -90,6 +91,22 @@ class Dots(NamedTuple):
     @classmethod
     def of(cls, place: Place) -> Dots:
         return cls(tuple(place.values), place.quantity, place.value, place.sentence)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The slowest and the fastest number."""
+        every = [*self.values, *([self.value] if self.value else [])]
+        ends = (min(every), max(every))
+        return ends[::-1] if self.quantity == "time" else ends
+
+    def share(self, value: float) -> float:
+        """Return the position of a number between the ends, on a logarithmic scale."""
+        low, high = sorted(self.ends)
+        share = math.log(value / low) / math.log(high / low) if high > low else 0.5
+        return 1 - share if self.quantity == "time" else share
+
+    def shown(self, value: float) -> str:
+        return short_time(value) if self.quantity == "time" else throughput(value)
 
 
 Figure: TypeAlias = Bar | Span | Spark | Dots

@@ -3,13 +3,14 @@ effect on this fabric first. Text and page use the sentences of this module.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 
+from wireproof.model import gathered
+from wireproof.model.quantity import first_few
 from wireproof.model.setting import AuditResult, AuditResults, SettingEffect
-from wireproof.report.names import fold, listed
+from wireproof.report.names import fold
 
 _SURE = {"measured": 1.0, "vendor": 0.9, "literature": 0.7, "practice": 0.6, "estimate": 0.3}
 _WEIGHTS = {"correctness": 3.0, "availability": 2.0, "none": 0.0}
@@ -77,9 +78,8 @@ def failing(
     """Return the entries that fail: first those that may be the cause of the slow results
     (``causes``), then by expected effect on ``carrier`` (``ip``, ``rdma``, "" if unknown).
     """
-    groups: dict[str, list[AuditResult]] = defaultdict(list)
-    for one in AuditResults.of(results).where(lambda one: one.status == "fail"):
-        groups[one.id].append(one)
+    failed = AuditResults.of(results).where(lambda one: one.status == "fail")
+    groups = gathered((one.id, one) for one in failed)
     kind = carrier or carrier_of(results)
     found = [_failing(name, group, name in causes) for name, group in groups.items()]
     return sorted(found, key=lambda one: (not one.cause, -_weight(one.effect, kind)))
@@ -146,12 +146,13 @@ def unread(results: Iterable[AuditResult]) -> list[Unread]:
     """Return the entries that could not be read, grouped by reason: first hosts without any answer,
     then the largest group.
     """
-    groups: dict[tuple[str, str], list[AuditResult]] = defaultdict(list)
-    by_entry: dict[tuple[str, str], list[AuditResult]] = defaultdict(list)
-    for result in AuditResults.of(results).where(lambda result: result.status == "unknown"):
-        by_entry[result.id, _reason(result)].append(result)
-    for (_, reason), alike in by_entry.items():
-        groups[reason, fold(dict.fromkeys(result.host for result in alike))] += alike
+    unknown = AuditResults.of(results).where(lambda result: result.status == "unknown")
+    by_entry = gathered(((result.id, _reason(result)), result) for result in unknown)
+    groups = gathered(
+        ((reason, fold(dict.fromkeys(result.host for result in alike))), result)
+        for (_, reason), alike in by_entry.items()
+        for result in alike
+    )
     entries = [
         Unread(tuple(dict.fromkeys(result.id for result in alike)), _where(alike, hosts), reason)
         for (reason, hosts), alike in groups.items()
@@ -161,11 +162,8 @@ def unread(results: Iterable[AuditResult]) -> list[Unread]:
 
 def _where(group: Sequence[AuditResult], hosts: str) -> str:
     """Return the hosts, with the interfaces if all entries have the same."""
-    labels: dict[str, set[str]] = defaultdict(set)
-    for one in group:
-        labels[one.id].add(one.instance)
-    same = all(each == labels[group[0].id] for each in labels.values())
-    return who(group) if same else hosts
+    labels = gathered((one.id, one.instance) for one in group)
+    return who(group) if len(set(map(frozenset, labels.values()))) == 1 else hosts
 
 
 def _reason(one: AuditResult) -> str:
@@ -193,24 +191,21 @@ def _reason(one: AuditResult) -> str:
 
 def _values(group: Sequence[AuditResult]) -> str:
     """Return ``4096``, or ``4096 (n3), 8192 (n4)`` for several values."""
-    by_value: dict[str, list[AuditResult]] = defaultdict(list)
-    for one in group:
-        value = _LOADS.sub(r"\1", _LIMITS.sub(r"\1 \3 (hard limit \2)", one.seen))
-        by_value[value or "not set"].append(one)
-    if len(by_value) == 1:
-        return next(iter(by_value))
-    values = [
-        f"{value} ({fold(dict.fromkeys(one.host for one in same))})"
-        for value, same in by_value.items()
-    ]
-    return listed(values, _MOST_VALUES, " values")
+    hosts = gathered(
+        (_LOADS.sub(r"\1", _LIMITS.sub(r"\1 \3 (hard limit \2)", one.seen)) or "not set", one.host)
+        for one in group
+    )
+    if len(hosts) == 1:
+        return next(iter(hosts))
+    values = [f"{value} ({fold(dict.fromkeys(same))})" for value, same in hosts.items()]
+    return first_few(values, _MOST_VALUES, what=" values")
 
 
 def who(group: Sequence[AuditResult]) -> str:
     """Return hosts and interfaces, folded."""
     hosts = fold(dict.fromkeys(one.host for one in group))
     labels = list(dict.fromkeys(one.instance for one in group if one.instance))
-    return f"{hosts} {listed(labels, _MOST_LABELS)}".rstrip()
+    return f"{hosts} {first_few(labels, _MOST_LABELS)}".rstrip()
 
 
 def effect_text(effect: SettingEffect) -> str:

@@ -8,6 +8,7 @@ of a run.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Literal
 
@@ -194,9 +195,9 @@ def _add(
             namespace.expected[key] = namespace.expected.get(key, 0.0) + due * claimed.get(nic, 0.0)
 
 
-def _payload(point: PointRecord, reader_of: dict[int, int]) -> dict[tuple[int, Direction], float]:
+def _payload(point: PointRecord, reader_of: dict[int, int]) -> Counter[tuple[int, Direction]]:
     """Return the payload that each namespace would send and receive if all of it crossed a wire."""
-    total: dict[tuple[int, Direction], float] = {}
+    total: Counter[tuple[int, Direction]] = Counter()
     for pair in point.pairs:
         moves: tuple[tuple[int, Direction, int], ...] = (
             (pair.origin, "tx", pair.payload_forward_bytes),
@@ -205,6 +206,5 @@ def _payload(point: PointRecord, reader_of: dict[int, int]) -> dict[tuple[int, D
             (pair.origin, "rx", pair.payload_backward_bytes),
         )
         for rank, direction, count in moves:
-            key = (reader_of.get(rank, rank), direction)
-            total[key] = total.get(key, 0.0) + count
+            total[reader_of.get(rank, rank), direction] += count
     return total

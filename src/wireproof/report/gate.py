@@ -4,7 +4,6 @@ In every dialect only a pass counts as healthy; a result that is inconclusive, t
 does not.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -80,12 +79,9 @@ def nhc(gate: Gate) -> str:
     """Return ``ERROR:  wireproof:  ...`` in the form of Node Health Check's log lines; "OK" if it
     passes.
     """
-    if gate.verdict == "pass":
-        return clean(f"OK:  wireproof:  {gate.subject}: {gate.reason}{_measured(gate)}", _LONGEST)
-    return clean(
-        f"ERROR:  wireproof:  {gate.verdict}: {gate.subject}: {gate.reason}{_measured(gate)}",
-        _LONGEST,
-    )
+    passes = gate.verdict == "pass"
+    word = "OK:  wireproof:  " if passes else f"ERROR:  wireproof:  {gate.verdict}: "
+    return clean(f"{word}{gate.subject}: {gate.reason}{_measured(gate)}", _LONGEST)
 
 
 def node_problem(gate: Gate) -> str:
@@ -110,17 +106,8 @@ def _by_label(nodes: Sequence[NodeVerdict]) -> dict[str, Verdict]:
     """Return the verdict of each label. If names become equal when they are made safe, the worst
     verdict counts, because a file with a duplicate series is refused as a whole.
     """
-    found: defaultdict[str, list[Verdict]] = defaultdict(list)
-    for node in nodes:
-        found[label_text(node.node)].append(node.verdict)
-    return {label: worst(verdicts) for label, verdicts in found.items()}
-
-
-def _states(label: str, verdict: Verdict) -> list[str]:
-    return [
-        f'wireproof_node_verdict{{node="{label}",verdict="{state}"}} {int(verdict == state)}'
-        for state in _STATES
-    ]
+    labels = gathered((label_text(node.node), node.verdict) for node in nodes)
+    return {label: worst(verdicts) for label, verdicts in labels.items()}
 
 
 def openmetrics(gate: Gate) -> str:
@@ -130,42 +117,55 @@ def openmetrics(gate: Gate) -> str:
     States are gauges of 0 and 1, of which exactly one is 1. Samples have no time stamps, because
     the collector refuses them.
     """
-    lines = family(
-        "wireproof_verdict",
-        "gauge",
-        "Verdict of the last result; exactly one state is 1.",
-        [f'wireproof_verdict{{verdict="{one}"}} {int(gate.verdict == one)}' for one in _STATES],
-    )
-    if gate.nodes:
-        verdicts = _by_label(gate.nodes)
-        samples = [line for label, verdict in verdicts.items() for line in _states(label, verdict)]
-        lines += family(
-            "wireproof_node_verdict",
-            "gauge",
-            "Verdict on each node in the last result; exactly one state is 1.",
-            samples,
+    lines = [
+        line
+        for name, about, samples in _families(gate)
+        if samples
+        for line in family(
+            f"wireproof_{name}", "gauge", about, [f"wireproof_{name}{one}" for one in samples]
         )
-    if (when := seconds_of(gate.measured)) is not None:
-        lines += family(
-            "wireproof_result_time_seconds",
-            "gauge",
-            "When the last result was measured, seconds since 1970.",
-            [f"wireproof_result_time_seconds {when:.0f}"],
-        )
-    if gate.max_age_s is not None:
-        lines += family(
-            "wireproof_result_max_age_seconds",
-            "gauge",
-            "Maximum age of the last result: beyond it, a pass in this file no longer counts.",
-            [f"wireproof_result_max_age_seconds {gate.max_age_s:.0f}"],
-        )
-    lines += family(
-        "wireproof_build_info",
-        "gauge",
-        "Version that wrote this file.",
-        [f'wireproof_build_info{{version="{label_text(version())}"}} 1'],
-    )
+    ]
     return "\n".join([*lines, "# EOF"])
+
+
+def _families(gate: Gate) -> tuple[tuple[str, str, list[str]], ...]:
+    """Return the name, the description and the samples of each family."""
+    verdicts = _by_label(gate.nodes)
+    return (
+        (
+            "verdict",
+            "Verdict of the last result; exactly one state is 1.",
+            [f'{{verdict="{one}"}} {int(gate.verdict == one)}' for one in _STATES],
+        ),
+        (
+            "node_verdict",
+            "Verdict on each node in the last result; exactly one state is 1.",
+            [
+                f'{{node="{label}",verdict="{state}"}} {int(verdict == state)}'
+                for label, verdict in verdicts.items()
+                for state in _STATES
+            ],
+        ),
+        (
+            "result_time_seconds",
+            "When the last result was measured, seconds since 1970.",
+            _sample(seconds_of(gate.measured)),
+        ),
+        (
+            "result_max_age_seconds",
+            "Maximum age of the last result: beyond it, a pass in this file no longer counts.",
+            _sample(gate.max_age_s),
+        ),
+        (
+            "build_info",
+            "Version that wrote this file.",
+            [f'{{version="{label_text(version())}"}} 1'],
+        ),
+    )
+
+
+def _sample(value: float | None) -> list[str]:
+    return [] if value is None else [f" {value:.0f}"]
 
 
 __all__ = ["DIALECTS", "Dialect", "dialect"]

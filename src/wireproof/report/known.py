@@ -5,7 +5,7 @@ them, and a rate or a time in every unit.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from wireproof.model import quantity
+from wireproof.model import gathered, quantity
 from wireproof.model.atlas import AtlasView, Spread
 from wireproof.model.claim import LinkClaim
 from wireproof.model.quantity import Converted, LinkShares
@@ -53,11 +53,11 @@ def atlas_document(found: AtlasView, *, listed: bool, at: int | None) -> Documen
 def _groups(found: AtlasView, at: int | None) -> Iterator[Part]:
     from wireproof.report.figure.series import atlas_chart
 
-    groups: dict[tuple[str, str, str], list[_Shown]] = {}
-    for one in found.series:
-        place = shown_value(one, at)
-        if place is not None:
-            groups.setdefault((one.link, one.pattern, one.quantity), []).append((*place, one))
+    groups = gathered(
+        ((one.link, one.pattern, one.quantity), (*place, one))
+        for one in found.series
+        if (place := shown_value(one, at)) is not None
+    )
     for (link, pattern, what), rows in groups.items():
         rows.sort(key=lambda row: row[0], reverse=what == "goodput")
         yield _group(f"{link} {pattern}: {len(rows)} series", rows)

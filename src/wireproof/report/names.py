@@ -7,8 +7,9 @@ overrides. Every renderer passes each foreign string through :func:`clean` befor
 import functools
 import re
 import unicodedata
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+
+from wireproof.model import gathered
 
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _PLAIN = re.compile(r"[\t\n -~]*", re.ASCII)
@@ -92,24 +93,14 @@ def _ranges(names: Iterable[str]) -> str:
     """Return names that differ in one number as one range, so that a thousand names are parsed at
     once.
     """
-    ranges: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for name in names:
-        found = _NUMBERED.fullmatch(name)
-        ranges[(found[1], found[3]) if found else (name, "")].append(found[2] if found else "")
+    numbered = ((name, _NUMBERED.fullmatch(name)) for name in names)
+    ranges = gathered(
+        ((found[1], found[3]), found[2]) if found else ((name, ""), "") for name, found in numbered
+    )
     return ",".join(
         f"{before}[{','.join(numbers)}]{after}" if numbers[0] else before
         for (before, after), numbers in ranges.items()
     )
-
-
-def listed(names: Sequence[str], most: int, what: str = "") -> str:
-    """Return the first ``most`` names, and how many more there are.
-
-    >>> listed(["mtu", "smt", "fec"], 2)
-    'mtu, smt and 1 more'
-    """
-    more = f" and {len(names) - most} more{what}" if len(names) > most else ""
-    return f"{', '.join(names[:most])}{more}"
 
 
 def natural(name: str) -> list[tuple[int, int, str]]:

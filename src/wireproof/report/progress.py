@@ -23,19 +23,37 @@ _BAR_CELLS = 18
 _ERASE_LINE, _HIDE_CURSOR, _SHOW_CURSOR = "\r\x1b[2K", "\x1b[?25l", "\x1b[?25h"
 
 
-class Forecast:
-    """The number of finished points, and the estimated time for the others. Pure except for the
-    clock that is passed in.
+def describe(point: Point) -> str:
+    """Return ``stream 1 MiB, 2 pairs``."""
+    pairs = f", {len(point.pairs)} pairs" if len(point.pairs) > 1 else ""
+    return f"{point.pattern} {quantity.size(point.message_bytes)}{pairs}"
+
+
+class Progress:
+    """Context manager: ``with Progress(plan, sys.stderr, look) as show: show(frame)`` for every
+    frame of the run. It counts the finished points, and estimates the time for the others.
+
+    On exit it restores the terminal, also after an exception or Ctrl-C. If ``look.color`` is False,
+    it prints plain lines.
     """
 
-    def __init__(self, plan: Plan, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(
+        self,
+        plan: Plan,
+        stream: TextIO,
+        look: Look,
+        title: str = "measuring",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._stream, self._look, self._title, self._clock = stream, look, clean(title, 60), clock
+        self._bar = look.color and stream.isatty()
+        self._shown = ""
         self._budget_ms = {
             point.id: point.budget_ms or plan.policy.point_budget_ms for point in plan.points
         }
         self._points = {point.id: point for point in plan.points}
         self._done: set[int] = set()
-        self._started = clock()
+        self._started = self._last = clock()
         self.current: Point | None = None
         self.failed = 0
 
@@ -85,34 +103,6 @@ class Forecast:
             text += f", about {quantity.duration(self.left_s())} left"
         return text
 
-
-def describe(point: Point) -> str:
-    """Return ``stream 1 MiB, 2 pairs``."""
-    pairs = f", {len(point.pairs)} pairs" if len(point.pairs) > 1 else ""
-    return f"{point.pattern} {quantity.size(point.message_bytes)}{pairs}"
-
-
-class Progress:
-    """Context manager: ``with Progress(plan, sys.stderr, look) as show: show(frame)`` for every
-    frame of the run.
-
-    On exit it restores the terminal, also after an exception or Ctrl-C. If ``look.color`` is False,
-    it prints plain lines.
-    """
-
-    def __init__(
-        self,
-        plan: Plan,
-        stream: TextIO,
-        look: Look,
-        title: str = "measuring",
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._forecast = Forecast(plan, clock)
-        self._stream, self._look, self._title, self._clock = stream, look, clean(title, 60), clock
-        self._bar = look.color and stream.isatty()
-        self._last, self._shown = clock(), ""
-
     def __enter__(self) -> Self:
         if self._bar:
             self._write(f"{_HIDE_CURSOR}{self._drawn('starting')}")
@@ -131,7 +121,7 @@ class Progress:
 
     def __call__(self, frame: Frame) -> None:
         """Process one frame and update the display. Never raises for an unknown frame."""
-        self._forecast.take(frame)
+        self.take(frame)
         every = BAR_EVERY_S if self._bar else PLAIN_EVERY_S
         if isinstance(frame, Close) or self._clock() - self._last >= every:
             self.tick()
@@ -139,7 +129,7 @@ class Progress:
     def tick(self) -> None:
         """Write one plain line now, or redraw the bar; also useful while no frame arrives."""
         self._last = self._clock()
-        status = self._forecast.line()
+        status = self.line()
         plain = self._look.say(f"wireproof: {self._title}: {status}") + "\n"
         line = self._drawn(status) if self._bar else plain
         if line != self._shown:
@@ -158,8 +148,7 @@ class Progress:
 
     def _drawn(self, status: str) -> str:
         """Return the bar and the text for the terminal's line, not wider than the terminal."""
-        total = self._forecast.total
-        full = _BAR_CELLS * self._forecast.done // total if total else _BAR_CELLS
+        full = _BAR_CELLS * self.done // self.total if self.total else _BAR_CELLS
         bar = "#" * full + "-" * (_BAR_CELLS - full)
         line = self._look.say(f"{self._title} [{bar}] {status}")
         while cell_length(line) >= self._look.width:

@@ -4,13 +4,12 @@ tables limited to the width.
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean
 
 import msgspec
 
-from wireproof.model.atlas import Quantity
-from wireproof.model.quantity import short_time, throughput
 from wireproof.report.document import (
     WORDS,
     Bar,
@@ -328,7 +327,7 @@ def _span_text(span: Span, full: float, room: int) -> str:
 
 
 def _dots_text(figure: Dots, look: Look) -> str:
-    strip = dots(figure.values, figure.quantity, look, value=figure.value)
+    strip = dots(figure, look)
     here = f"  {'^' if look.ascii else '▲'} here" if figure.value else ""
     words = f"{look.say(figure.words, _LONGEST)}\n" if figure.words else ""
     return f"{words}{strip}{here}"
@@ -364,26 +363,14 @@ _WIDTH = 40
 _MARKS, _ASCII = "·:∴⁘", ".:%#"
 
 
-def dots(
-    values: Sequence[float], quantity: Quantity, look: Look, *, value: float | None = None
-) -> str:
+def dots(figure: Dots, look: Look) -> str:
     """Return ``4.1 us |· :·▲··| 0.9 us``: faster to the right, on a logarithmic scale. Denser marks
     represent several numbers in one place.
     """
-    every = [*values, *([value] if value else [])]
-    low, high = min(every), max(every)
-    shown = short_time if quantity == "time" else throughput
-    cells = [0] * _WIDTH
-    for each in values:
-        cells[_cell(each, low, high, quantity)] += 1
-    marks = _ASCII if look.ascii else _MARKS
-    text = [" " if not count else marks[min(count, len(marks)) - 1] for count in cells]
-    if value:
-        text[_cell(value, low, high, quantity)] = "^" if look.ascii else "▲"
-    ends = (high, low) if quantity == "time" else (low, high)
-    return f"{shown(ends[0])} |{''.join(text)}| {shown(ends[1])}"
-
-
-def _cell(value: float, low: float, high: float, quantity: Quantity) -> int:
-    share = math.log(value / low) / math.log(high / low) if high > low else 0.5
-    return round((1 - share if quantity == "time" else share) * (_WIDTH - 1))
+    counts = Counter(round(figure.share(value) * (_WIDTH - 1)) for value in figure.values)
+    marks = " " + (_ASCII if look.ascii else _MARKS)
+    text = [marks[min(counts[at], len(marks) - 1)] for at in range(_WIDTH)]
+    if figure.value:
+        text[round(figure.share(figure.value) * (_WIDTH - 1))] = "^" if look.ascii else "▲"
+    slow, fast = map(figure.shown, figure.ends)
+    return f"{slow} |{''.join(text)}| {fast}"

@@ -47,11 +47,8 @@ class Limit(msgspec.Struct, frozen=True):
     points: tuple[tuple[float, float], ...]
 
 
-class Labelled(msgspec.Struct, frozen=True):
-    """A position on the horizontal axis with its label: an event, or the right end of a zone."""
-
-    words: str
-    at: float
+Labelled = tuple[str, float]
+"""The label of a position on the horizontal axis: an event, or the right end of a zone."""
 
 
 class Chart(msgspec.Struct, frozen=True):

@@ -157,7 +157,7 @@ def _least_times(
 def _unheld(limits: Limits | None, x: Axis) -> tuple[Labelled, ...]:
     if limits is None or limits.judged_from_bytes <= x.low:
         return ()
-    return (Labelled(_not_held(limits), limits.judged_from_bytes),)
+    return ((_not_held(limits), limits.judged_from_bytes),)
 
 
 def _not_held(limits: Limits | None) -> str:
@@ -179,7 +179,7 @@ def _switches(section: JudgedRun) -> tuple[Labelled, ...]:
         at = finding.evidence.get("eager_limit_bytes")
         if finding.code == "protocol-switch" and isinstance(at, (int, float)) and at > 0:
             words = f"switch above {quantity.size(int(at))}"
-            found.setdefault(float(at), Labelled(words, float(at)))
+            found.setdefault(float(at), (words, float(at)))
     return tuple(found[at] for at in sorted(found))[:3]
 
 

@@ -15,19 +15,10 @@ import msgspec
 from wireproof.report.figure import Axis, Chart, Line
 from wireproof.report.names import harmless
 
-
-class Size(msgspec.Struct, frozen=True):
-    """Size of the picture in pixels, before scaling."""
-
-    width: int
-    height: int
-
-
-WIDE = Size(520, 330)
-LONG = Size(900, 330)
+WIDE, NARROW, PRINTED = (520, 330), (320, 280), (760, 460)
+"""Width and height of a picture in pixels, before scaling."""
+LONG = (900, 330)
 """For a series over time."""
-NARROW = Size(320, 280)
-PRINTED = Size(760, 460)
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 12, 12, 44
 _LETTER, _LINE = 7.0, 14.0
 """Approximate width of a letter at 13 px and height of its line, in pixels."""
@@ -52,12 +43,13 @@ class _Frame(msgspec.Struct, frozen=True):
         return self.height * (1 - _share(self.chart.y, value))
 
 
-def drawn(chart: Chart, size: Size, legend: bool = False) -> str:
+def drawn(chart: Chart, size: tuple[int, int], legend: bool = False) -> str:
     """Return the ``svg`` element. ``legend``: it includes title, names of the lines and notes."""
-    head, rows = _head(chart, size) if legend else ("", 0)
+    width, height = size
+    head, rows = _head(chart, width) if legend else ("", 0)
     top = _TOP + rows
-    frame = _Frame(chart, size.width - _LEFT - _RIGHT, size.height - _TOP - _BOTTOM)
-    whole = f"0 0 {size.width} {size.height + rows}"
+    frame = _Frame(chart, width - _LEFT - _RIGHT, height - _TOP - _BOTTOM)
+    whole = f"0 0 {width} {height + rows}"
     ink = [
         *_zones(frame),
         *_limits(frame),
@@ -161,11 +153,11 @@ def _fitting(frame: _Frame, ticks: Sequence[tuple[float, str]]) -> list[tuple[fl
 
 
 def _zones(frame: _Frame) -> Iterable[str]:
-    for zone in frame.chart.zones:
-        width = max(0.0, min(frame.width, frame.x(zone.at)))
+    for words, right in frame.chart.zones:
+        width = max(0.0, min(frame.width, frame.x(right)))
         yield (
             f'<rect class="zone" width="{_n(width)}" height="{_n(frame.height)}">'
-            f"<title>{_safe(zone.words)}</title></rect>"
+            f"<title>{_safe(words)}</title></rect>"
         )
 
 
@@ -176,11 +168,11 @@ def _limits(frame: _Frame) -> Iterable[str]:
 
 
 def _steps(frame: _Frame) -> Iterable[str]:
-    for step in frame.chart.steps:
-        at = _n(frame.x(step.at))
+    for words, place in frame.chart.steps:
+        at = _n(frame.x(place))
         yield (
             f'<path class="step" d="M{at} 0V{_n(frame.height)}">'
-            f"<title>{_safe(step.words)}</title></path>"
+            f"<title>{_safe(words)}</title></path>"
         )
 
 
@@ -194,10 +186,10 @@ def _words(frame: _Frame) -> Iterable[str]:
         beside = max(4.0, min(frame.x(left) + 4, room))
         at = _free(frame, beside, frame.y(first), limit.words)
         yield _label(beside, at, limit.words, "limit")
-    for number, step in enumerate(frame.chart.steps):
-        room = len(step.words) * _LETTER + 8
-        at = min(max(4.0, frame.x(step.at) + 4), max(4.0, frame.width - room))
-        yield _label(at, frame.height - 8 - 16 * (number % 3), step.words, "step")
+    for number, (words, place) in enumerate(frame.chart.steps):
+        room = len(words) * _LETTER + 8
+        at = min(max(4.0, frame.x(place) + 4), max(4.0, frame.width - room))
+        yield _label(at, frame.height - 8 - 16 * (number % 3), words, "step")
 
 
 def _free(frame: _Frame, x: float, y: float, words: str) -> float:
@@ -258,12 +250,12 @@ def _stairs(places: Sequence[tuple[float, float]]) -> Iterable[tuple[float, floa
         before = y
 
 
-def _head(chart: Chart, size: Size) -> tuple[str, int]:
+def _head(chart: Chart, width: int) -> tuple[str, int]:
     """Return title and legend above the chart, for a picture outside a page."""
     rows = [_text(12, 22, chart.title, ' class="title"')]
     below = 44
     for number, line in enumerate(chart.lines):
-        most = int((size.width - 60) / _LETTER)
+        most = int((width - 60) / _LETTER)
         name = line.name if len(line.name) <= most else f"{line.name[: most - 1]}…"
         path = f'<path class="line" d="M14 {below - 4}h26" stroke-dasharray="{dash(number)}"/>'
         mark = f'<path class="dot" d="{symbol(number, 27, below - 4)}"/>'

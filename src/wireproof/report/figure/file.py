@@ -198,7 +198,7 @@ def standalone(chart: Chart) -> str:
     head, rest = drawn(chart, PRINTED, legend=True).split(">", 1)
     ground = f'<rect width="100%" height="100%" fill="{PALETTE["card"]}"/>'
     return (
-        f'<?xml version="1.0" encoding="UTF-8"?>\n{head} width="{PRINTED.width}" '
+        f'<?xml version="1.0" encoding="UTF-8"?>\n{head} width="{PRINTED[0]}" '
         'xmlns="http://www.w3.org/2000/svg">'
         f"<style>{painted}</style>{ground}{rest}\n"
     )

@@ -11,7 +11,7 @@ from html import escape
 from statistics import median
 from typing import NamedTuple
 
-from wireproof.model import quantity
+from wireproof.model import gathered, quantity
 from wireproof.model.located import Located
 from wireproof.report.figure import Ink
 from wireproof.report.figure.drawing import LEVELS, scale_line, shade
@@ -124,12 +124,11 @@ def _groups(run: JudgedRun, cells: list[Cell]) -> tuple[dict[str, str], bool]:
 def _medians(
     cells: list[Cell], group: dict[str, str], place: dict[str, int]
 ) -> dict[tuple[int, int], float]:
-    found: dict[tuple[int, int], list[float]] = {}
-    for cell in cells:
-        one, other = place.get(group[cell.origin]), place.get(group[cell.target])
-        if one is not None and other is not None:
-            found.setdefault((one, other), []).append(cell.goodput)
-    return {key: median(values) for key, values in found.items()}
+    drawn = [cell for cell in cells if {group[cell.origin], group[cell.target]} <= place.keys()]
+    rates = gathered(
+        ((place[group[cell.origin]], place[group[cell.target]]), cell.goodput) for cell in drawn
+    )
+    return {key: median(values) for key, values in rates.items()}
 
 
 def _strokes(level: dict[tuple[int, int], int], count: int) -> list[tuple[str, str]]:

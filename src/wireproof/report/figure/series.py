@@ -22,7 +22,7 @@ from wireproof.model.history import (
     Trend,
 )
 from wireproof.model.run import seconds_of
-from wireproof.report.figure import Axis, Chart, Ink, Labelled, Line, Mark, decades, plain
+from wireproof.report.figure import Axis, Chart, Ink, Line, Mark, decades, plain
 from wireproof.report.gate import age
 from wireproof.report.html import in_script
 from wireproof.report.names import clean, harmless
@@ -81,7 +81,7 @@ def trend_chart(number: Number, found: Trend, name: str) -> Chart | None:
         y=_value_axis(number, marks),
         lines=(Line(number_name(number), tuple(marks)),),
         steps=tuple(
-            Labelled(percent_change(one), when)
+            (percent_change(one), when)
             for one in shown
             if (when := seconds_of(one.measured)) is not None
         ),

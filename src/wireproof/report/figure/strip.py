@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from statistics import median
 from typing import NamedTuple
@@ -114,14 +114,12 @@ def _seen(
     values: Mapping[str, float],
     nodes: Sequence[str],
     usual: float,
-) -> list[_Seen]:
+) -> Iterator[_Seen]:
     accused = _accused(located, direction)
-    found = []
     for node in nodes:
         if node in values:
             expected, culprit = accused.get(node, (usual, 0))
-            found.append(_Seen(node, direction, values[node], values[node] / expected, culprit))
-    return found
+            yield _Seen(node, direction, values[node], values[node] / expected, culprit)
 
 
 class _Seen(NamedTuple):

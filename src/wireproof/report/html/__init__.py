@@ -6,6 +6,7 @@ lists, so text from a node cannot become code even if escaping failed.
 """
 
 import base64
+import dataclasses
 import hashlib
 import json
 import re
@@ -176,21 +177,11 @@ def embedded(run: JudgedRun, seen: Sequence[NicTraffic], name: str) -> str:
 
 
 def _whole(run: JudgedRun, seen: Sequence[NicTraffic], left_out: Sequence[str]) -> dict[str, Any]:
-    judgement = run.judgement
-    if "results" in left_out:
-        judgement = msgspec.structs.replace(judgement, pairs=[])
+    pairs = [] if "results" in left_out else run.judgement.pairs
+    judgement = msgspec.structs.replace(run.judgement, pairs=pairs)
+    shown = dataclasses.replace(run, judgement=judgement, settings=None, standing=None)
     samples = "samples" not in left_out
-    whole = result.document(
-        run.run,
-        judgement,
-        run.limits,
-        run.criteria,
-        run.located,
-        seen=seen,
-        samples=samples,
-    )
-    whole = msgspec.structs.replace(whole, disclosure=run.disclosure)
-    found: dict[str, Any] = plain(whole)
+    found: dict[str, Any] = plain(result.document_of(shown, seen=seen, samples=samples))
     return found
 
 

@@ -3,12 +3,10 @@ figures in table cells. Reports of runs and pages of a history are built this wa
 """
 
 import itertools
-import math
 from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any
 
-from wireproof.model.quantity import short_time, throughput
 from wireproof.report.document import (
     Bar,
     Cell,
@@ -183,16 +181,10 @@ def _spark(spark: Spark) -> str:
 _WIDE, _HIGH, _EDGE, _LINE = 640, 58, 14.0, 24.0
 
 
-def _shown(one: Dots, value: float) -> str:
-    return short_time(value) if one.quantity == "time" else throughput(value)
-
-
 def strip(one: Dots) -> str:
     """Return the strip: slower on the left, faster on the right, on a logarithmic scale. The
     measured number is the triangle; dots in the same place are stacked.
     """
-    every = [*one.values, *([one.value] if one.value else [])]
-    low, high = min(every), max(every)
     label = f"Strip of {len(one.values)} published numbers. {one.words}"
     parts = [
         (
@@ -203,27 +195,25 @@ def strip(one: Dots) -> str:
     ]
     taken: dict[int, int] = {}
     for value in one.values:
-        at = _at(one, value, low, high)
+        at = _at(one, value)
         above = taken[round(at / 6)] = taken.get(round(at / 6), -1) + 1
-        tip = f"<title>{escape(_shown(one, value))}</title>"
+        tip = f"<title>{escape(one.shown(value))}</title>"
         place = max(4.0, _LINE - 6 * above)
         parts.append(f'<g class="s4"><circle class="dot" cx="{at:.1f}" cy="{place:.1f}" r="3">')
         parts.append(f"{tip}</circle></g>")
     if one.value:
-        at = _at(one, one.value, low, high)
+        at = _at(one, one.value)
         mark = f"M{at:.1f} {_LINE + 4:.1f}l6 11h-12z"
-        tip = f"<title>{escape(f'this run: {_shown(one, one.value)}')}</title>"
+        tip = f"<title>{escape(f'this run: {one.shown(one.value)}')}</title>"
         parts.append(f'<g class="s1"><path class="dot mine" d="{mark}">{tip}</path></g>')
-    ends = (high, low) if one.quantity == "time" else (low, high)
-    for x, anchor, value in ((_EDGE, "start", ends[0]), (_WIDE - _EDGE, "end", ends[1])):
-        shown = escape(_shown(one, value))
+    slow, fast = one.ends
+    for x, anchor, value in ((_EDGE, "start", slow), (_WIDE - _EDGE, "end", fast)):
+        shown = escape(one.shown(value))
         parts.append(
             f'<text class="tick" x="{x:.0f}" y="{_HIGH - 4}" text-anchor="{anchor}">{shown}</text>'
         )
     return "".join([*parts, "</svg>"])
 
 
-def _at(one: Dots, value: float, low: float, high: float) -> float:
-    share = math.log(value / low) / math.log(high / low) if high > low else 0.5
-    share = 1 - share if one.quantity == "time" else share
-    return 2 * _EDGE + share * (_WIDE - 4 * _EDGE)
+def _at(one: Dots, value: float) -> float:
+    return 2 * _EDGE + one.share(value) * (_WIDE - 4 * _EDGE)

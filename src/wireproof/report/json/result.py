@@ -15,7 +15,7 @@ import msgspec
 from wireproof.model.atlas import Place
 from wireproof.model.claim import Claim, Criteria, Limits
 from wireproof.model.errors import Problem
-from wireproof.model.finding import Finding, GroupVerdict, Judgement, PairVerdict, Proof, Verdict
+from wireproof.model.finding import Finding, GroupVerdict, PairVerdict, Proof, Verdict
 from wireproof.model.located import Located
 from wireproof.model.record import (
     Close,
@@ -136,20 +136,14 @@ class ResultDocument(msgspec.Struct, frozen=True, kw_only=True):
     catalogue: list[str] | msgspec.UnsetType = msgspec.UNSET
 
 
-def document(
-    run: Run,
-    judgement: Judgement,
-    limits: Limits | None,
-    criteria: Criteria | None = None,
-    located: Sequence[Located] = (),
-    *,
-    seen: Sequence[NicTraffic] | None = None,
-    samples: bool = True,
+def document_of(
+    section: JudgedRun, *, seen: Sequence[NicTraffic] | None = None, samples: bool = True
 ) -> ResultDocument:
     """Return everything that was claimed, measured and concluded, without the raw batches.
 
     ``seen``: the traffic, if it is already added up; ``samples`` False omits the quantiles.
     """
+    run, judgement = section.run, section.judgement
     return ResultDocument(
         schema="wireproof.result",
         version=2,
@@ -161,8 +155,8 @@ def document(
         proof=judgement.proof,
         findings=judgement.findings,
         results=judgement.pairs,
-        limits=limits,
-        criteria=criteria,
+        limits=section.limits,
+        criteria=section.criteria,
         claim=run.claim,
         provenance=run.provenance,
         engine=run.open,
@@ -174,23 +168,14 @@ def document(
         floors=run.floors,
         missing={str(point): str(reason) for point, reason in sorted(run.missing.items())},
         close=run.close,
-        located=list(located),
+        located=list(section.located),
         groups=list(group_samples(run)) if samples else [],
         group_results=judgement.groups,
         places=judgement.places,
-        catalogue=site_names(),
-    )
-
-
-def document_of(section: JudgedRun) -> ResultDocument:
-    """Return the document of a judged run, with its settings, its disclosure and the changes in
-    force.
-    """
-    return msgspec.structs.replace(
-        document(section.run, section.judgement, section.limits, section.criteria, section.located),
         settings=section.settings,
         disclosure=section.disclosure,
         standing=section.standing,
+        catalogue=site_names(),
     )
 
 

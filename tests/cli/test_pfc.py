@@ -57,10 +57,9 @@ def test_trees_say_what_the_readings_say(adapter: str, situation: str, tmp_path:
     found = document(done)
     assert found["verdict"] == wanted.verdict
     assert {one["code"] for one in found["findings"]} == {one.code for one in wanted.findings}
-    assert (found["priority"], found["priority_from"]) == (
-        LOSSLESS,
-        "the one with PFC",
-    ) or (situation == "pfc-off")
+    assert (found["priority"], found["priority_from"]) == (LOSSLESS, "the one with PFC") or (
+        situation == "pfc-off"
+    )
     assert done.returncode == {"pass": 0, "fail": 1, "inconclusive": 3}[wanted.verdict]
     answers = {
         (port["host"], one["name"]): one["answer"]

@@ -43,29 +43,34 @@ if TYPE_CHECKING:
     from wireproof.model.setting import Audit
 
 TITLES = "report.known.titles_document"
-OPTIONS: tuple[click.Parameter, ...] = (
-    click.Argument(["only"], nargs=-1, metavar="[SETTING]...", shell_complete=settings),
-    *MACHINES,
-    *BMC,
-    file("--snapshot", "store all facts in this file, to judge them again with --from."),
-    text("--against", "HOST|PATH", "golden host, snapshot or result as the reference."),
-    file("--site --waivers site", "TOML file with a site's values by role, and its waivers."),
-    text(
-        "--explain",
-        "SETTING",
-        "show the catalogue's entry for a setting or a group of settings.",
-        shell_complete=settings,
-    ),
-    flag("--list as_list", "list all settings."),
-    flag("--all everything", "also show settings that pass or are not applicable."),
-    form_of("text", "html", "markdown", "json", "sarif", "junit", "openmetrics", "nhc"),
-    choice("--at-least", ["minor", "major", "critical"], "leave out failures below this severity."),
-    json_as("the same as --format json."),
-)
 
 
 @click.command(
-    "audit", cls=Verb, document="audit.document.audit_document", params=[*OPTIONS, *TARGET]
+    "audit",
+    cls=Verb,
+    document="audit.document.audit_document",
+    params=[
+        click.Argument(["only"], nargs=-1, metavar="[SETTING]...", shell_complete=settings),
+        *MACHINES,
+        *BMC,
+        file("--snapshot", "store all facts in this file, to judge them again with --from."),
+        text("--against", "HOST|PATH", "golden host, snapshot or result as the reference."),
+        file("--site --waivers site", "TOML file with a site's values by role, and its waivers."),
+        text(
+            "--explain",
+            "SETTING",
+            "show the catalogue's entry for a setting or a group of settings.",
+            shell_complete=settings,
+        ),
+        flag("--list as_list", "list all settings."),
+        flag("--all everything", "also show settings that pass or are not applicable."),
+        form_of("text", "html", "markdown", "json", "sarif", "junit", "openmetrics", "nhc"),
+        choice(
+            "--at-least", ["minor", "major", "critical"], "leave out failures below this severity."
+        ),
+        json_as("the same as --format json."),
+        *TARGET,
+    ],
 )
 def command(**options: Any) -> int:
     """Show the settings of the hosts that are wrong for their fabric, with the effect, the
@@ -85,8 +90,7 @@ def command(**options: Any) -> int:
     if form in FORMS:
         print_text(FORMS[form](found))
         return status_of(found.verdict)
-    everything = options["everything"] or form == "html"
-    status = print_result(found, everything=everything)
+    status = print_result(found, everything=options["everything"] or form == "html")
     if form == "text":
         _say_where(found, options)
     return status
@@ -151,24 +155,26 @@ def _explain(options: dict[str, Any]) -> int:
 # --- ``wireproof lint``.
 
 
-LINT_OPTIONS: list[click.Parameter] = [
-    click.Argument(["files"], nargs=-1, type=PathName(path_type=str)),
-    FORM,
-    JSON,
-    click.Option(
-        ["--kind"],
-        shell_complete=kinds,
-        help="kind of the file (default: detected): script, modprobe, sysctl, ifcfg …",
-    ),
-    choice("--severity", ["warning", "error"], "lowest severity to show.", default="warning"),
-    flag("--diff", "show the safe fixes as a difference; write nothing."),
-    flag("--fix", "show the difference, ask, then write the safe fixes."),
-    flag("--yes", "with --fix: write without confirmation."),
-    flag("--rules", "list all rules."),
-]
-
-
-@click.command("lint", cls=Verb, document="lint.document.lint_document", params=LINT_OPTIONS)
+@click.command(
+    "lint",
+    cls=Verb,
+    document="lint.document.lint_document",
+    params=[
+        click.Argument(["files"], nargs=-1, type=PathName(path_type=str)),
+        FORM,
+        JSON,
+        click.Option(
+            ["--kind"],
+            shell_complete=kinds,
+            help="kind of the file (default: detected): script, modprobe, sysctl, ifcfg …",
+        ),
+        choice("--severity", ["warning", "error"], "lowest severity to show.", default="warning"),
+        flag("--diff", "show the safe fixes as a difference; write nothing."),
+        flag("--fix", "show the difference, ask, then write the safe fixes."),
+        flag("--yes", "with --fix: write without confirmation."),
+        flag("--rules", "list all rules."),
+    ],
+)
 def lint(
     files: tuple[str, ...],
     kind: str | None,

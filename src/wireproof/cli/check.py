@@ -69,14 +69,6 @@ if TYPE_CHECKING:
     from wireproof.options.table import Options
     from wireproof.report.gate import Dialect
 
-EXAMPLES = (
-    "wireproof check --hosts n1,n2 --link edr",
-    "wireproof check --hosts 'n[1-64]' --nic ib0 --link edr --topology topology.conf",
-    "wireproof check --slurm -N 16 -p compute --profile standard --out acceptance",
-    "wireproof check --hosts 'n[1-64]' --history /shared/wireproof --least-proven 8",
-    "wireproof check --hosts n1,n2 --link edr --profile acceptance --criteria agreed.toml --out D",
-    "wireproof check",
-)
 _NOT_OF_A_PROLOG = (
     "slurm",
     "resume",
@@ -100,7 +92,17 @@ and judging.
     sections=sections(
         rows("check"), "Check", target=TARGET, link=JUDGED_BY, output=OUTPUT, job=JOB
     ),
-    examples=EXAMPLES,
+    examples=(
+        "wireproof check --hosts n1,n2 --link edr",
+        "wireproof check --hosts 'n[1-64]' --nic ib0 --link edr --topology topology.conf",
+        "wireproof check --slurm -N 16 -p compute --profile standard --out acceptance",
+        "wireproof check --hosts 'n[1-64]' --history /shared/wireproof --least-proven 8",
+        (
+            "wireproof check --hosts n1,n2 --link edr --profile acceptance --criteria agreed.toml"
+            " --out D"
+        ),
+        "wireproof check",
+    ),
     first="",
 )
 def command(**options: Any) -> int:
@@ -150,7 +152,6 @@ def _sign(folder: Path | None, key: str) -> None:
 
 
 def _specification(settings: Options, storage: Storage) -> CheckSpecification:
-    from wireproof.cli.check import invocation_of
     from wireproof.measure.specification import CheckSpecification
 
     return CheckSpecification.of(
@@ -197,8 +198,7 @@ def _run_prolog(options: dict[str, Any]) -> int:
         return INTERRUPTED
     if chosen is not None:
         return _print_verdict(chosen, gate_of(result))
-    sections = result.sections
-    line = one_line(sections, result.verdict)
+    line = one_line(result.sections, result.verdict)
     click.echo(f"wireproof {line} ({time.monotonic() - began:.0f} s)")
     return status_of(result.verdict)
 
@@ -211,37 +211,47 @@ def _print_verdict(chosen: Dialect, found: Gate) -> int:
 # --- ``wireproof measure``.
 
 
-MEASURE_EXAMPLES = (
-    "wireproof measure pingpong --hosts n1,n2 --sizes 0:4MiB",
-    "wireproof measure stream --hosts n1,n2 --sizes 1MiB --both-directions --json",
-    "wireproof measure stream --hosts n1,n2 --formula osu",
-    "wireproof measure ring --hosts 'n[1-8]' --ppn 4 --order random --formula hpcc",
-)
-
-
 _FORMAT = form_of("text", "html", "markdown", "json", name="shape")  # `form` is a pattern's
-_LATER = ("sizes", "gain", "ranks")
-ALL_PATTERNS = (*PAIR_PATTERNS, *GROUP_PATTERNS, "saturation")
-OPTIONS: tuple[click.Parameter, ...] = (
-    click.Argument(["pattern"], metavar="PATTERN", type=OneOf(ALL_PATTERNS)),
-    setting("sizes", about="message sizes: 0,8,64KiB or 0:4MiB (doubling); default 0:4MiB."),
-    *(setting(name) for name in ROWS if ROWS[name].group == "measure" and name not in _LATER),
-    setting("repeat"),
-    setting("gain"),
-    number("--rounds", 1, 1000, "for --gain: number of measurements of each rail; default 5."),
-    setting("ranks"),
-    setting("dry_run"),
-    setting("model"),
-)
 
 
 @click.command(
     "measure",
     cls=Verb,
     sections=sections(
-        OPTIONS, "Measurement", target=TARGET, link=JUDGED_BY, output=(*OUTPUT, _FORMAT)
+        (
+            click.Argument(
+                ["pattern"],
+                metavar="PATTERN",
+                type=OneOf((*PAIR_PATTERNS, *GROUP_PATTERNS, "saturation")),
+            ),
+            setting(
+                "sizes", about="message sizes: 0,8,64KiB or 0:4MiB (doubling); default 0:4MiB."
+            ),
+            *(
+                setting(name)
+                for name in ROWS
+                if ROWS[name].group == "measure" and name not in ("sizes", "gain", "ranks")
+            ),
+            setting("repeat"),
+            setting("gain"),
+            number(
+                "--rounds", 1, 1000, "for --gain: number of measurements of each rail; default 5."
+            ),
+            setting("ranks"),
+            setting("dry_run"),
+            setting("model"),
+        ),
+        "Measurement",
+        target=TARGET,
+        link=JUDGED_BY,
+        output=(*OUTPUT, _FORMAT),
     ),
-    examples=MEASURE_EXAMPLES,
+    examples=(
+        "wireproof measure pingpong --hosts n1,n2 --sizes 0:4MiB",
+        "wireproof measure stream --hosts n1,n2 --sizes 1MiB --both-directions --json",
+        "wireproof measure stream --hosts n1,n2 --formula osu",
+        "wireproof measure ring --hosts 'n[1-8]' --ppn 4 --order random --formula hpcc",
+    ),
     first="sizes window formula form ppn both_directions",
 )
 def measure(pattern: str, **options: Any) -> int:
@@ -332,20 +342,20 @@ def safe_words(asked: Invocation, group: click.Group) -> list[str]:
     return stored_words(verb, _chosen(context), _storable(context))
 
 
-RESUME_OPTIONS: tuple[click.Parameter, ...] = (
-    click.Argument(["folder"], type=PathName(path_type=Path)),
-    text("--mpi", "PATH|NAME", "the MPI, if the check was started with the path of an MPI."),
-    text(
-        "--launcher",
-        "ssh|PATH",
-        "program that reaches the hosts, if the check was started with a program.",
-    ),
-    text("--prefix", "'CMD ARG...'", "site command of every rank, if the check had one."),
-    JSON,
+@click.command(
+    "resume",
+    params=[
+        click.Argument(["folder"], type=PathName(path_type=Path)),
+        text("--mpi", "PATH|NAME", "the MPI, if the check was started with the path of an MPI."),
+        text(
+            "--launcher",
+            "ssh|PATH",
+            "program that reaches the hosts, if the check was started with a program.",
+        ),
+        text("--prefix", "'CMD ARG...'", "site command of every rank, if the check had one."),
+        JSON,
+    ],
 )
-
-
-@click.command("resume", params=[*RESUME_OPTIONS])
 @click.pass_context
 def resume(context: click.Context, /, folder: Path, **programs: str) -> int:
     """Continue the check in FOLDER: lost hosts are tried again, and only the missing points are

@@ -8,6 +8,7 @@ import os
 import re
 import socket
 from collections.abc import Callable, Iterable
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, get_args
 
 import click
@@ -58,6 +59,18 @@ def _among(names: Callable[[click.Context], Iterable[str]]) -> Completer:
     return complete
 
 
+def _named(place: str) -> Completer:
+    """Return a completer for the names at ``place`` (``MODULE:NAME``), or those that the function
+    there returns.
+    """
+
+    def names(_context: click.Context) -> Iterable[str]:
+        found: Iterable[str] | Callable[[], Iterable[str]] = resolve_name(f"wireproof.{place}")
+        return found() if callable(found) else found
+
+    return _among(names)
+
+
 def _in_list(names: Callable[[click.Context], Iterable[str]]) -> Completer:
     """Return a completer for the last of several names, separated by commas: ``n1,n`` becomes
     ``n1,n2``.
@@ -93,18 +106,6 @@ def _names(setting: str) -> Iterable[str]:
 def settings_or_file(context: click.Context, parameter: click.Parameter, typed: str) -> list[Item]:
     """Complete a setting, or the file of a plan."""
     return [*settings(context, parameter, typed), CompletionItem(typed, type="file")]
-
-
-def _links(_context: click.Context) -> Iterable[str]:
-    from wireproof.physics.table import link_names
-
-    return link_names()
-
-
-def _codes(_context: click.Context) -> Iterable[str]:
-    from wireproof.workflow.explain import names
-
-    return names()
 
 
 def _settings(_context: click.Context) -> Iterable[str]:
@@ -145,12 +146,6 @@ def _tools(_context: click.Context) -> Iterable[str]:
     return sorted({recipe.tool for recipe in recipes} | {recipe.program for recipe in recipes})
 
 
-def _dialects(_context: click.Context) -> Iterable[str]:
-    from wireproof.report.gate import DIALECTS
-
-    return DIALECTS
-
-
 def _kinds(_context: click.Context) -> Iterable[str]:
     from wireproof.lint.rule import Kind
 
@@ -175,14 +170,9 @@ def _results(context: click.Context) -> Iterable[str]:
     return ["last", *names[:_MOST_RESULTS]]
 
 
-def _modes(_context: click.Context) -> Iterable[str]:
-    from wireproof.plan.footprint.modes import MODES
-
-    return MODES
-
-
-links, codes, settings = _among(_links), _among(_codes), _among(_settings)
+links, codes = _named("physics.table:link_names"), _named("workflow.explain:names")
+dialects, modes = _named("report.gate:DIALECTS"), _named("plan.footprint.modes:MODES")
+settings, kinds = _among(_settings), _among(_kinds)
 labs, nodes, tools = _among(_labs), _among(_nodes), _among(_tools)
-dialects, kinds, modes = _among(_dialects), _among(_kinds), _among(_modes)
 documents, results = _among(_documents), _among(_results)
 hosts, nics = _in_list(_hosts), _in_list(_nics)

@@ -140,13 +140,6 @@ def print_text(text: str) -> None:
     click.echo(text)
 
 
-def print_json(value: object, *, indent: int = 2) -> None:
-    """Print one JSON document on stdout, in the common envelope; the type of ``value`` is in
-    ``workflow.documents.KINDS``. Warnings are among its ``errors``.
-    """
-    print_text(envelope_text(value, current_context().answer.problems, indent=indent))
-
-
 def print_document(value: object, build: Callable[[], Document]) -> None:
     """Print a result on stdout in the requested form: ``value`` as JSON, else the document from
     ``build``.
@@ -173,10 +166,12 @@ def print_result(
 
 def print_either(value: object, text: Callable[[], str], *, indent: int = 2) -> None:
     """Print ``value`` (or its return value if it is a function) as JSON if requested, else the
-    text.
+    text. JSON is in the common envelope, with warnings among its ``errors``; the type of ``value``
+    is in ``workflow.documents.KINDS``.
     """
     if chosen_form() == "json":
-        print_json(value() if callable(value) else value, indent=indent)
+        found = value() if callable(value) else value
+        print_text(envelope_text(found, current_context().answer.problems, indent=indent))
     else:
         print_text(text())
 

@@ -13,23 +13,25 @@ from wireproof.cli.console import listed, print_result
 from wireproof.cli.declare import FORM, JSON, flag, link_claim, text
 
 _NUMBER = re.compile(r"[+-]?\.?[0-9]")
-OPTIONS: list[click.Parameter] = [
-    click.Argument(["words"], nargs=-1, metavar="[CODE|NAME|RATE|LINK]", shell_complete=codes),
-    *link_claim("link to compare a rate or a time with: 10gbe, edr, opa100, ethernet:25."),
-    text("--path", "tcp|rdma|...", "protocol or fabric that carries the bytes over the link."),
-    text(
-        "--size",
-        "SIZE",
-        "message size, which turns a time or a message rate into a goodput.",
-        default=None,
-    ),
-    flag("--links", "list the links that --link knows, with their rates."),
-    FORM,
-    JSON,
-]
 
 
-@click.command("explain", params=OPTIONS)
+@click.command(
+    "explain",
+    params=[
+        click.Argument(["words"], nargs=-1, metavar="[CODE|NAME|RATE|LINK]", shell_complete=codes),
+        *link_claim("link to compare a rate or a time with: 10gbe, edr, opa100, ethernet:25."),
+        text("--path", "tcp|rdma|...", "protocol or fabric that carries the bytes over the link."),
+        text(
+            "--size",
+            "SIZE",
+            "message size, which turns a time or a message rate into a goodput.",
+            default=None,
+        ),
+        flag("--links", "list the links that --link knows, with their rates."),
+        FORM,
+        JSON,
+    ],
+)
 def command(words: tuple[str, ...], links: bool, **options: Any) -> int:
     """Explain CODE (a finding, a cause, a rule of lint, a setting): its meaning, its detection and
     the next step; without CODE, list all findings. NAME is the name of a variable, a module

@@ -60,10 +60,6 @@ def section(text: str) -> str:
     return f'.SH "{literal(text.upper())}"'
 
 
-def subsection(text: str) -> str:
-    return f'.SS "{literal(text)}"'
-
-
 def paragraphs(text: str) -> list[str]:
     r"""Return the paragraphs of a help text; a paragraph that begins with ``\b`` keeps its
     lines.
@@ -114,26 +110,26 @@ def _found(above: click.Context, word: str) -> click.Context | None:
     return None if found is None else click.Context(found, info_name=word, parent=above)
 
 
-OPTIONS: tuple[click.Parameter, ...] = (
-    click.Argument(["words"], nargs=-1, metavar="[SUBCOMMAND]...", shell_complete=_below),
-    click.Option(
-        ["--man", "folder"],
-        type=PathName(path_type=Path, file_okay=False),
-        metavar="DIR",
-        help="write the manual pages of all subcommands into DIR/man1.",
-    ),
-    click.Option(
-        ["--schema"],
-        is_flag=False,
-        flag_value="",
-        metavar="[NAME]",
-        shell_complete=documents,
-        help="the JSON Schema of a document that --json prints; without NAME: all names.",
-    ),
+@click.command(
+    "help",
+    params=[
+        click.Argument(["words"], nargs=-1, metavar="[SUBCOMMAND]...", shell_complete=_below),
+        click.Option(
+            ["--man", "folder"],
+            type=PathName(path_type=Path, file_okay=False),
+            metavar="DIR",
+            help="write the manual pages of all subcommands into DIR/man1.",
+        ),
+        click.Option(
+            ["--schema"],
+            is_flag=False,
+            flag_value="",
+            metavar="[NAME]",
+            shell_complete=documents,
+            help="the JSON Schema of a document that --json prints; without NAME: all names.",
+        ),
+    ],
 )
-
-
-@click.command("help", params=[*OPTIONS])
 @click.pass_context
 def command(
     context: click.Context, /, words: tuple[str, ...], folder: Path | None, schema: str | None
@@ -258,7 +254,7 @@ def _options(context: click.Context) -> Iterator[str]:
         groups = [("", command.get_params(context))]
     for name, group in groups:
         if name:
-            yield subsection(name)
+            yield f'.SS "{literal(name)}"'
         for option in group:
             record = option.get_help_record(context)
             if record is not None and isinstance(option, click.Option):

@@ -66,21 +66,29 @@ SITE = file(
     "folder of a site's published numbers; default: ~/.config/wireproof/atlas.",
 )
 SITE.type = PathName(file_okay=False, path_type=Path)
-ATLAS_OPTIONS: list[click.Parameter] = [
-    click.Argument(["named"], required=False, metavar="[LINK]", shell_complete=links),
-    text("--link", "KIND[:GBPS]", "only this link: hdr, 100gbe, efa100 ...", shell_complete=links),
-    choice("--pattern", get_args(Pattern), "only this pattern."),
-    text(
-        "--size", "SIZE", "show the values at this size; default: 8 B for times, 1 MiB for rates."
-    ),
-    file("--plot", "write the curves of --link as one SVG."),
-    SITE,
-    FORM,
-    JSON,
-]
 
 
-@click.command("atlas", cls=Verb, document="report.known.atlas_document", params=ATLAS_OPTIONS)
+@click.command(
+    "atlas",
+    cls=Verb,
+    document="report.known.atlas_document",
+    params=[
+        click.Argument(["named"], required=False, metavar="[LINK]", shell_complete=links),
+        text(
+            "--link", "KIND[:GBPS]", "only this link: hdr, 100gbe, efa100 ...", shell_complete=links
+        ),
+        choice("--pattern", get_args(Pattern), "only this pattern."),
+        text(
+            "--size",
+            "SIZE",
+            "show the values at this size; default: 8 B for times, 1 MiB for rates.",
+        ),
+        file("--plot", "write the curves of --link as one SVG."),
+        SITE,
+        FORM,
+        JSON,
+    ],
+)
 def atlas(
     named: str | None,
     link: str,
@@ -118,17 +126,6 @@ def atlas(
 
 _BRIEF_FROM = 20
 Rendered = TypeVar("Rendered")
-OPTIONS: list[click.Parameter] = [
-    click.Argument(["files"], nargs=-1, required=True, metavar="FILE|-..."),
-    *link_claim("the link that was measured: 10gbe, ethernet:40, edr, roce:100, opa100, ..."),
-    text("--path", "tcp|rdma|psm2|psm3|...", "protocol or fabric of the messages."),
-    file("--physics", "TOML file that overrides constants of the limits.", must_exist=True),
-    SITE,
-    flag("--all everything", "show all details even for many files."),
-    FORM,
-    json_as('one JSON object on stdout: {"series": [...]}.'),
-    number("--jobs", 1, 256, "number of processes; default: one per core."),
-]
 
 
 def _series(results: Iterable[JudgedFile[Rendered]], tally: Tally) -> Iterator[Rendered]:
@@ -141,7 +138,20 @@ def _series(results: Iterable[JudgedFile[Rendered]], tally: Tally) -> Iterator[R
             say(reason)
 
 
-@click.command("judge", params=OPTIONS)
+@click.command(
+    "judge",
+    params=[
+        click.Argument(["files"], nargs=-1, required=True, metavar="FILE|-..."),
+        *link_claim("the link that was measured: 10gbe, ethernet:40, edr, roce:100, opa100, ..."),
+        text("--path", "tcp|rdma|psm2|psm3|...", "protocol or fabric of the messages."),
+        file("--physics", "TOML file that overrides constants of the limits.", must_exist=True),
+        SITE,
+        flag("--all everything", "show all details even for many files."),
+        FORM,
+        json_as('one JSON object on stdout: {"series": [...]}.'),
+        number("--jobs", 1, 256, "number of processes; default: one per core."),
+    ],
+)
 def command(
     files: tuple[str, ...],
     everything: bool,
@@ -216,29 +226,30 @@ def _status(tally: Tally) -> int:
 _READ_BY_PEOPLE = ("text", "json")
 _MOST_S = 50.0
 
-GATE_OPTIONS: tuple[click.Parameter, ...] = (
-    click.Argument(["source"], type=PathName(path_type=Path), metavar="RESULT"),
-    text(
-        "--node nodes",
-        "NODES",
-        "only these nodes: n3, n[1-4]; `here`: this host. Default: all.",
-        default=None,
-    ),
-    text(
-        "--dialect",
-        "nagios|nhc|slurm|...",
-        "form of the verdict for its reader; see below.",
-        default="text",
-        shell_complete=dialects,
-    ),
-    text("--max-age", "TIME", "maximum age of the result: 12h, 7d.", default="24h"),
-    text("--within", "TIME", "time limit for the answer.", default="50s"),
-    file("--out page", "replace this file atomically, instead of printing to stdout."),
-    json_as("the same as --dialect json."),
+
+@click.command(
+    "gate",
+    params=[
+        click.Argument(["source"], type=PathName(path_type=Path), metavar="RESULT"),
+        text(
+            "--node nodes",
+            "NODES",
+            "only these nodes: n3, n[1-4]; `here`: this host. Default: all.",
+            default=None,
+        ),
+        text(
+            "--dialect",
+            "nagios|nhc|slurm|...",
+            "form of the verdict for its reader; see below.",
+            default="text",
+            shell_complete=dialects,
+        ),
+        text("--max-age", "TIME", "maximum age of the result: 12h, 7d.", default="24h"),
+        text("--within", "TIME", "time limit for the answer.", default="50s"),
+        file("--out page", "replace this file atomically, instead of printing to stdout."),
+        json_as("the same as --dialect json."),
+    ],
 )
-
-
-@click.command("gate", params=[*GATE_OPTIONS])
 def gate(
     source: Path,
     nodes: str | None,

@@ -29,22 +29,21 @@ if TYPE_CHECKING:
 
 # --- The capabilities of this machine.
 
-DOCTOR_OPTIONS: tuple[click.Parameter, ...] = (
-    FORM,
-    JSON,
-    flag("--no-run", "do not start any MPI."),
-    flag(
-        "--providers",
-        "show the libfabric installations of this machine, their providers, and each MPI's choice.",
-    ),
-)
-
 
 @click.command(
     "doctor",
     cls=Verb,
     document="report.doctor.diagnosis_document",
-    params=[*DOCTOR_OPTIONS],
+    params=[
+        FORM,
+        JSON,
+        flag("--no-run", "do not start any MPI."),
+        flag(
+            "--providers",
+            "show the libfabric installations of this machine, their providers, and each MPI's"
+            " choice.",
+        ),
+    ],
 )
 def doctor(no_run: bool, providers: bool) -> int:
     """Test this machine: MPIs and their ABI, counters, clock, namespaces, kernel features, tools.
@@ -64,19 +63,20 @@ def doctor(no_run: bool, providers: bool) -> int:
 
 # --- Demonstration: a lab with a bad link and a fallback to shared memory.
 
-DEMO_OPTIONS: tuple[click.Parameter, ...] = (
-    click.Option(
-        ["--out"],
-        type=PathName(path_type=Path),
-        metavar="DIR",
-        help="folder for records and report.",
-    ),
-    click.Option(["--seed"], type=int, help="seed of the order of the points."),
-    json_as("JSON on stdout."),
+
+@click.command(
+    "demo",
+    params=[
+        click.Option(
+            ["--out"],
+            type=PathName(path_type=Path),
+            metavar="DIR",
+            help="folder for records and report.",
+        ),
+        click.Option(["--seed"], type=int, help="seed of the order of the points."),
+        json_as("JSON on stdout."),
+    ],
 )
-
-
-@click.command("demo", params=[*DEMO_OPTIONS])
 def demo(out: Path | None, seed: int | None) -> int:
     """Build a virtual cluster with a bad link and a fallback to shared memory, measure it, and show
     that both are found. All tables are in the folder of --out.

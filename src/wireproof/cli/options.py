@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from wireproof.measure.session import Method, Storage
     from wireproof.measure.session.dry_run import Planned
     from wireproof.options.bmc import BmcOptions
-    from wireproof.report.document import Document
     from wireproof.report.judged_run import JudgedRun
 
 SYSFS_ROOT = setting("sysfs_root")
@@ -123,6 +122,12 @@ def method_of(options: Options) -> Method:
     return dataclasses.replace(Method.from_options(options), site=site)
 
 
+def experiment_storage(settings: Options) -> Storage:
+    """Return the storage of an experiment, which no history keeps."""
+    kept = settings.out is not None or settings.resume
+    return storage_of(dataclasses.replace(settings, history=None), kept=kept)
+
+
 def storage_of(settings: Options, *, kept: bool) -> Storage:
     """Return the storage of the records, according to ``--out`` and ``--resume``."""
     from wireproof.measure.session import Storage
@@ -199,12 +204,8 @@ def typed_words() -> tuple[str, ...]:
         source = context.get_parameter_source(name)
         if source is ParameterSource.COMMANDLINE and name in context.params.keys() - _EACH_TIME:
             words += _words(parameter, context.params[name])
-    return tuple(masked(" ".join(words)).split(" ")) if _secret(words) else tuple(words)
-
-
-def _secret(words: list[str]) -> bool:
     text = " ".join(words)
-    return masked(text) != text
+    return tuple(masked(text).split(" ")) if masked(text) != text else tuple(words)
 
 
 def _words(parameter: click.Parameter, value: object) -> list[str]:
@@ -283,24 +284,20 @@ def show_planned(planned: Planned, job: JobRequest | None = None) -> int:
 
     document, notes, ranks = planned
     argv = ["wireproof", *_inside(current_context().argv or ["check"])]
-
-    def build() -> Document:
-        return dry_run_document(
-            document,
-            shell_line(document.argv, document.environment),
-            ranks=ranks,
-            notes=notes,
-            job=None if job is None else own_job(job, argv),
-        )
-
+    build = partial(
+        dry_run_document,
+        document,
+        shell_line(document.argv, document.environment),
+        ranks=ranks,
+        notes=notes,
+        job=None if job is None else own_job(job, argv),
+    )
     print_document(document, build)
     return 0
 
 
 def _inside(argv: Sequence[str]) -> list[str]:
     """Return the same command for use inside the job, without the options that request a job."""
-    from wireproof.cli.options import JOB
-
     of_the_job = {name for option in JOB if option.name != "slurm" for name in option.opts}
     words: list[str] = []
     skip = False

@@ -57,43 +57,49 @@ if TYPE_CHECKING:
 
 # --- Is flow control lossless under load, and which host pauses the switch?
 
-PFC_EXAMPLES = (
-    "wireproof pfc --hosts 'n[1-8]' --nic hsn0 --priority 3 --duration 20s",
-    "wireproof pfc --hosts 'n[1-8]' --nic hsn0 -- mpirun -f hosts ./application",
-    "wireproof pfc --hosts 'n[1-64]' --no-load --duration 1min --json",
-    "wireproof pfc --from case-4711 --priority 3 --duration 10s",
-)
-PFC_OPTIONS: tuple[click.Parameter, ...] = (
-    number("--priority", 0, 7, "the lossless priority; default: the priority with PFC enabled."),
-    text("--duration", "10s", "duration; for stored readings, the time between them."),
-    number(
-        "--senders", 2, 4096, "number of hosts that send to one host at once; default: at most 16."
-    ),
-    flag("--no-load", "send nothing: watch the existing traffic."),
-    click.Option(
-        ["--from", "source"],
-        type=PathName(path_type=Path),
-        metavar="PATH",
-        help="stored readings: a folder with before/ and after/, or a --snapshot.",
-    ),
-    file("--snapshot", "store the readings in this file, to judge them again with --from."),
-    click.Option(
-        ["--cable", "cable_m"],
-        type=metres,
-        metavar="METRES",
-        help="length of the links to the switch, for the headroom if packets were dropped.",
-    ),
-    JSON,
-    FORM,
-    click.Argument(["argv"], metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED),
-)
-
 
 @click.command(
     "pfc",
     cls=Verb,
-    sections=sections(PFC_OPTIONS, "Load and readings", target=TARGET),
-    examples=PFC_EXAMPLES,
+    sections=sections(
+        (
+            number(
+                "--priority", 0, 7, "the lossless priority; default: the priority with PFC enabled."
+            ),
+            text("--duration", "10s", "duration; for stored readings, the time between them."),
+            number(
+                "--senders",
+                2,
+                4096,
+                "number of hosts that send to one host at once; default: at most 16.",
+            ),
+            flag("--no-load", "send nothing: watch the existing traffic."),
+            click.Option(
+                ["--from", "source"],
+                type=PathName(path_type=Path),
+                metavar="PATH",
+                help="stored readings: a folder with before/ and after/, or a --snapshot.",
+            ),
+            file("--snapshot", "store the readings in this file, to judge them again with --from."),
+            click.Option(
+                ["--cable", "cable_m"],
+                type=metres,
+                metavar="METRES",
+                help="length of the links to the switch, for the headroom if packets were dropped.",
+            ),
+            JSON,
+            FORM,
+            click.Argument(["argv"], metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED),
+        ),
+        "Load and readings",
+        target=TARGET,
+    ),
+    examples=(
+        "wireproof pfc --hosts 'n[1-8]' --nic hsn0 --priority 3 --duration 20s",
+        "wireproof pfc --hosts 'n[1-8]' --nic hsn0 -- mpirun -f hosts ./application",
+        "wireproof pfc --hosts 'n[1-64]' --no-load --duration 1min --json",
+        "wireproof pfc --from case-4711 --priority 3 --duration 10s",
+    ),
     document="pfc.document.pfc_document",
     first="priority duration senders no_load source snapshot cable_m as_json form",
     context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False},
@@ -126,55 +132,59 @@ _FIELDS = ("priority", "duration", "source", "snapshot", "cable_m", "argv", "no_
 
 # --- Start a benchmark with the right options, and prove its path.
 
-FABRICS = ("tcp", "psm2", "psm3", "verbs", "ucx", "opx")
-RUN_OPTIONS: list[click.Parameter] = [
-    click.Argument(["tool"], required=False, shell_complete=tools),
-    click.Argument(["words"], nargs=-1, metavar="[BENCHMARK] [-- EXTRA...]"),
-    text(
-        "--hosts",
-        "N1,N2|N[1-4]",
-        "hosts, one rank each; a server runs on the second.",
-        default=None,
-    ),
-    text("--lab", "NAME", "nodes of this virtual cluster.", default=None, shell_complete=labs),
-    text("--launcher", "ssh|PATH", "agent that reaches other hosts.", default=None),
-    text("--mpi", "PATH|NAME", "MPI: a path, or mpich, intel, openmpi, debian-mpich."),
-    file("--program", "the program, or a folder that contains it."),
-    choice("--fabric", FABRICS, "the fabric that the MPI is configured to use."),
-    text(
-        "--nic",
-        "NAME",
-        "the network interface or RDMA device that carries the messages.",
-        default=None,
-    ),
-    text("--address", "ADDRESS", "address of the server on the fabric."),
-    *link_claim("the link with which the result is compared."),
-    text(
-        "--sizes",
-        "LIST",
-        "message sizes: 8,64KiB, 0:4MiB (doubling), or own (the program's list).",
-        default=None,
-    ),
-    number("--iterations", 1, 10**9, "iterations of each size."),
-    click.Option(
-        ["--seconds"],
-        type=click.FloatRange(0.1, 86400),
-        metavar="S",
-        help="duration of a timed test.",
-    ),
-    number("--pairs", 1, 1024, "ranks per host."),
-    number("--cpu", 0, 8191, "core of the process on each host."),
-    number("--port", 1, 65535, "port of the server."),
-    PSM_STATISTICS,
-    flag("--dry-run", "print the commands without running them."),
-    flag("--list listed", "list the recipes."),
-    FORM,
-    JSON,
-]
-
 
 @click.command(
-    "run", cls=Verb, document="watch.benchmark_document.benchmark_document", params=RUN_OPTIONS
+    "run",
+    cls=Verb,
+    document="watch.benchmark_document.benchmark_document",
+    params=[
+        click.Argument(["tool"], required=False, shell_complete=tools),
+        click.Argument(["words"], nargs=-1, metavar="[BENCHMARK] [-- EXTRA...]"),
+        text(
+            "--hosts",
+            "N1,N2|N[1-4]",
+            "hosts, one rank each; a server runs on the second.",
+            default=None,
+        ),
+        text("--lab", "NAME", "nodes of this virtual cluster.", default=None, shell_complete=labs),
+        text("--launcher", "ssh|PATH", "agent that reaches other hosts.", default=None),
+        text("--mpi", "PATH|NAME", "MPI: a path, or mpich, intel, openmpi, debian-mpich."),
+        file("--program", "the program, or a folder that contains it."),
+        choice(
+            "--fabric",
+            ("tcp", "psm2", "psm3", "verbs", "ucx", "opx"),
+            "the fabric that the MPI is configured to use.",
+        ),
+        text(
+            "--nic",
+            "NAME",
+            "the network interface or RDMA device that carries the messages.",
+            default=None,
+        ),
+        text("--address", "ADDRESS", "address of the server on the fabric."),
+        *link_claim("the link with which the result is compared."),
+        text(
+            "--sizes",
+            "LIST",
+            "message sizes: 8,64KiB, 0:4MiB (doubling), or own (the program's list).",
+            default=None,
+        ),
+        number("--iterations", 1, 10**9, "iterations of each size."),
+        click.Option(
+            ["--seconds"],
+            type=click.FloatRange(0.1, 86400),
+            metavar="S",
+            help="duration of a timed test.",
+        ),
+        number("--pairs", 1, 1024, "ranks per host."),
+        number("--cpu", 0, 8191, "core of the process on each host."),
+        number("--port", 1, 65535, "port of the server."),
+        PSM_STATISTICS,
+        flag("--dry-run", "print the commands without running them."),
+        flag("--list listed", "list the recipes."),
+        FORM,
+        JSON,
+    ],
 )
 def run(
     tool: str | None,
@@ -264,61 +274,62 @@ def _list(tool: str) -> int:
     )
 
 
-OPTIONS: list[click.Parameter] = [
-    text(
-        "--hosts",
-        "N1,N2|N[1-4]",
-        "hosts to watch; default: the hosts of the command, else of the job, else this host.",
-        default=None,
-    ),
-    text(
-        "--lab",
-        "NAME",
-        "the virtual cluster; the command runs inside its first node.",
-        default=None,
-    ),
-    text("--nic", "NAME", "the NIC that the traffic is claimed to use.", default=None),
-    *link_claim("claimed link: 10gbe, edr, ethernet:25, ...; peaks are compared with it."),
-    text(
-        "--launcher",
-        "ssh|PATH",
-        "agent that reaches other hosts: ssh, or a program that is called like ssh.",
-        default=None,
-    ),
-    text(
-        "--prefix",
-        "'CMD ARG...'",
-        "command that starts the reader of the ports; in a pod, a command that enters the node.",
-    ),
-    SYSFS_ROOT,
-    text("--interval", "TIME", "time between readings.", default="100ms", show_default=True),
-    click.Option(
-        ["--results"],
-        type=PathName(dir_okay=False, path_type=Path),
-        multiple=True,
-        metavar="FILE",
-        help="file to which COMMAND writes its numbers (hpccoutf.txt is known); may be repeated.",
-    ),
-    click.Option(
-        ["--server"],
-        nargs=2,
-        multiple=True,
-        metavar="HOST 'WORDS'",
-        help="a server for COMMAND: started on HOST before COMMAND, stopped after it.",
-    ),
-    PSM_STATISTICS,
-    flag("--strict", "exit with 1 or 3 if the command ended with 0 but its path is not proven."),
-    FORM,
-    json_as("one JSON object on stdout; the command's output goes to stderr."),
-    click.Argument(
-        ["argv"], metavar="-- COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED
-    ),
-]
-
-
 @click.command(
     "prove",
-    params=OPTIONS,
+    params=[
+        text(
+            "--hosts",
+            "N1,N2|N[1-4]",
+            "hosts to watch; default: the hosts of the command, else of the job, else this host.",
+            default=None,
+        ),
+        text(
+            "--lab",
+            "NAME",
+            "the virtual cluster; the command runs inside its first node.",
+            default=None,
+        ),
+        text("--nic", "NAME", "the NIC that the traffic is claimed to use.", default=None),
+        *link_claim("claimed link: 10gbe, edr, ethernet:25, ...; peaks are compared with it."),
+        text(
+            "--launcher",
+            "ssh|PATH",
+            "agent that reaches other hosts: ssh, or a program that is called like ssh.",
+            default=None,
+        ),
+        text(
+            "--prefix",
+            "'CMD ARG...'",
+            "command that starts the reader of the ports; in a pod, a command that enters the"
+            " node.",
+        ),
+        SYSFS_ROOT,
+        text("--interval", "TIME", "time between readings.", default="100ms", show_default=True),
+        click.Option(
+            ["--results"],
+            type=PathName(dir_okay=False, path_type=Path),
+            multiple=True,
+            metavar="FILE",
+            help="file to which COMMAND writes its numbers (hpccoutf.txt is known); may be"
+            " repeated.",
+        ),
+        click.Option(
+            ["--server"],
+            nargs=2,
+            multiple=True,
+            metavar="HOST 'WORDS'",
+            help="a server for COMMAND: started on HOST before COMMAND, stopped after it.",
+        ),
+        PSM_STATISTICS,
+        flag(
+            "--strict", "exit with 1 or 3 if the command ended with 0 but its path is not proven."
+        ),
+        FORM,
+        json_as("one JSON object on stdout; the command's output goes to stderr."),
+        click.Argument(
+            ["argv"], metavar="-- COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED
+        ),
+    ],
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 def command(argv: tuple[str, ...], strict: bool, **options: Any) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,9 +14,9 @@ from wireproof.cli.options import (
     LINK,
     TARGET,
     bmc_options,
+    experiment_storage,
     lone_target,
     settings_of,
-    storage_of,
 )
 from wireproof.cli.study import DRY_RUN, PLAN, RESUME
 from wireproof.cli.tune_plan import PLACES, TUNED, WANTED, apply, export, place_of, plan, show
@@ -35,60 +34,67 @@ SHARED = tuple(
     if option.name in ("profile", "allow_link_down", "state")
 )
 """Options shared with `tune plan`."""
-PATTERNS = ("pingpong", "stream", "exchange", "message_rate")
-OPTIONS: tuple[click.Parameter, ...] = (
-    click.Argument(["knob"], metavar="ID|VAR=A,B,...", shell_complete=settings),
-    click.Argument(["argv"], metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED),
-    choice("--pattern", PATTERNS, "pattern to measure; default pingpong."),
-    setting("sizes", "SIZE", "message size; default 8 B, for streams 1 MiB."),
-    text(
-        "--metric",
-        "REGEX|json:PATH",
-        "number in COMMAND's output to compare, instead of its wall time.",
-    ),
-    choice("--better", ["lower", "higher"], "whether a lower or a higher --metric is better."),
-    click.Option(
-        ["--smallest"],
-        type=click.FloatRange(1.1, 100.0),
-        default=5.0,
-        show_default=True,
-        metavar="PERCENT",
-        help="effects smaller than this are ignored.",
-    ),
-    click.Option(
-        ["--budget-s"],
-        type=click.FloatRange(1.0, 604800.0),
-        default=60.0,
-        show_default=True,
-        metavar="S",
-        help="time limit for all runs.",
-    ),
-    setting("budget", "TIME", "time of one run of a pattern; default 200ms."),
-    setting("seed", "N", "seed of the order of the runs; default: drawn."),
-    click.Option(
-        ["--server"],
-        nargs=2,
-        multiple=True,
-        metavar="HOST 'WORDS'",
-        help="a server for COMMAND: started on HOST before the first run, stopped after the last.",
-    ),
-    number("--ppn", 1, 4096, "ranks on each host.", default=1),
-    *SHARED,
-    setting("model"),
-    flag("--keep", "if a value helps, leave it applied; `tune confirm` makes it permanent."),
-    setting("out", "DIR", "store the trial in DIR: trial.json, and the data that --resume needs."),
-    RESUME,
-    DRY_RUN,
-    flag("--json", "one JSON document on stdout.", default=None),
-    FORM,
-)
 
 
 @click.command(
     "try",
     cls=Verb,
     document="tune.document.trial_document",
-    params=[*OPTIONS, *TARGET, *LINK],
+    params=[
+        click.Argument(["knob"], metavar="ID|VAR=A,B,...", shell_complete=settings),
+        click.Argument(["argv"], metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED),
+        choice(
+            "--pattern",
+            ("pingpong", "stream", "exchange", "message_rate"),
+            "pattern to measure; default pingpong.",
+        ),
+        setting("sizes", "SIZE", "message size; default 8 B, for streams 1 MiB."),
+        text(
+            "--metric",
+            "REGEX|json:PATH",
+            "number in COMMAND's output to compare, instead of its wall time.",
+        ),
+        choice("--better", ["lower", "higher"], "whether a lower or a higher --metric is better."),
+        click.Option(
+            ["--smallest"],
+            type=click.FloatRange(1.1, 100.0),
+            default=5.0,
+            show_default=True,
+            metavar="PERCENT",
+            help="effects smaller than this are ignored.",
+        ),
+        click.Option(
+            ["--budget-s"],
+            type=click.FloatRange(1.0, 604800.0),
+            default=60.0,
+            show_default=True,
+            metavar="S",
+            help="time limit for all runs.",
+        ),
+        setting("budget", "TIME", "time of one run of a pattern; default 200ms."),
+        setting("seed", "N", "seed of the order of the runs; default: drawn."),
+        click.Option(
+            ["--server"],
+            nargs=2,
+            multiple=True,
+            metavar="HOST 'WORDS'",
+            help="a server for COMMAND: started on HOST before the first run, stopped after the"
+            " last.",
+        ),
+        number("--ppn", 1, 4096, "ranks on each host.", default=1),
+        *SHARED,
+        setting("model"),
+        flag("--keep", "if a value helps, leave it applied; `tune confirm` makes it permanent."),
+        setting(
+            "out", "DIR", "store the trial in DIR: trial.json, and the data that --resume needs."
+        ),
+        RESUME,
+        DRY_RUN,
+        flag("--json", "one JSON document on stdout.", default=None),
+        FORM,
+        *TARGET,
+        *LINK,
+    ],
     context_settings={"ignore_unknown_options": False, "allow_interspersed_args": True},
 )
 def try_(knob: str, argv: tuple[str, ...], dry_run: bool, **options: Any) -> TryResult | int:
@@ -110,9 +116,7 @@ def try_(knob: str, argv: tuple[str, ...], dry_run: bool, **options: Any) -> Try
 
     settings = settings_of({**options, "profile": None})  # this is not check's profile
     environment = current_context().environment
-    kept = settings.out is not None or settings.resume
-    storage = storage_of(dataclasses.replace(settings, history=None), kept=kept)
-    wanted = trial_of(knob, argv, settings, options, environment, storage)
+    wanted = trial_of(knob, argv, settings, options, environment, experiment_storage(settings))
     if dry_run:
         return print_result(plan_trial(wanted, Console(), environment), document=PLAN)
     return run_trial(wanted, Console(), environment)
@@ -175,10 +179,8 @@ def revert(name: str, **options: Any) -> int:
 
     target, force = _target(options), options["force"]
     done = undo(target, name, place_of(options), force=force)
-    folder = journals(current_context().environment)
-    bmc = bmc_options(options)
-    done = and_reverted(done, hosts_of(target), bmc, folder, name=name, force=force)
-    return show(done)
+    bmcs = (hosts_of(target), bmc_options(options), journals(current_context().environment))
+    return show(and_reverted(done, *bmcs, name=name, force=force))
 
 
 @command.command("status", cls=Verb, document=TUNED, params=[_ID, *_WITH_BMC])
@@ -190,9 +192,8 @@ def status(name: str, **options: Any) -> int:
 
     target = _target(options)
     done = standing(target, name, place_of(options))
-    folder = journals(current_context().environment)
-    done = and_standing(done, hosts_of(target), bmc_options(options), folder, name=name)
-    return show(done)
+    bmcs = (hosts_of(target), bmc_options(options), journals(current_context().environment))
+    return show(and_standing(done, *bmcs, name=name))
 
 
 @command.command("verify", cls=Verb, document=TUNED, params=[_ID, *_COMMON])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from wireproof.launch.known import current
-from wireproof.launch.registry import Allocation
+from wireproof.launch.registry import Allocation, Ask
 from wireproof.model.errors import BadInput
 
 
@@ -15,7 +15,7 @@ def silent(_argv: Sequence[str], _environment: Mapping[str, str]) -> str:
     return ""
 
 
-def answers(**printed: str) -> object:
+def answers(**printed: str) -> Ask:
     """An ``ask`` that knows what ``flux resource``, ``flux jobs`` and ``flux getattr`` print."""
 
     def ask(argv: Sequence[str], _environment: Mapping[str, str]) -> str:
@@ -33,95 +33,74 @@ SLURM = {
 }
 
 
-def test_no_scheduler_no_allocation() -> None:
-    assert current({}, silent) is None
-    assert (
-        current({"SLURM_CONF": "/etc/slurm.conf", "PBS_SERVER": "s", "LSF_ENVDIR": "/lsf"}, silent)
-        is None
-    )
+FLUX = {**SLURM, "FLUX_URI": "local:///tmp/flux-x/local-0", "FLUX_ENCLOSING_ID": "ƒ2oLkTLb"}
+PBS = {"PBS_JOBID": "123[4].server-1", "PBS_NODEFILE": "nodes", "PBS_QUEUE": "workq"}
+LSF = {"LSB_JOBID": "9", "LSB_QUEUE": "normal"}
+N1_TO_GPU7, A_AND_B = ("n1", "n2", "n04", "gpu7"), ("hostA", "hostB")
+THREE = {"resource": "node[1-3]\n", "jobs": "node1\n"}
 
 
-def test_slurm() -> None:
-    assert current(SLURM, silent) == Allocation(
-        scheduler="slurm",
-        job="4711",
-        hosts=("n1", "n2", "n04", "gpu7"),
-        partition="compute",
-        ends_unix_s=1795600000.0,
-    )
-
-
-def test_a_task_of_a_step_belongs_to_the_whole_job() -> None:
-    step = {
-        **SLURM,
-        "SLURM_NODELIST": "n2",
-        "SLURM_STEP_NODELIST": "n2",
-        "SLURM_STEP_ID": "0",
-        "SLURM_NTASKS": "1",
-    }
-    found = current(step, silent)
-    assert found.hosts == ("n1", "n2", "n04", "gpu7")
-
-
-def test_slurm_of_old_names_and_without_an_end() -> None:
-    found = current({"SLURM_JOBID": "5", "SLURM_NODELIST": "rack[1-2]n[1-2]"}, silent)
-    assert found == Allocation(
-        scheduler="slurm", job="5", hosts=("rack1n1", "rack1n2", "rack2n1", "rack2n2")
-    )
+@pytest.mark.parametrize(
+    ("environment", "printed", "expected"),
+    [
+        ({}, {}, None),
+        ({"SLURM_CONF": "/etc/slurm.conf", "PBS_SERVER": "s", "LSF_ENVDIR": "/lsf"}, {}, None),
+        (SLURM, {}, ("slurm", "4711", N1_TO_GPU7, "compute", 1795600000.0)),
+        # a task of a step belongs to the whole job
+        (
+            {**SLURM, "SLURM_NODELIST": "n2", "SLURM_STEP_NODELIST": "n2", "SLURM_STEP_ID": "0"},
+            {},
+            ("slurm", "4711", N1_TO_GPU7, "compute", 1795600000.0),
+        ),
+        (
+            {"SLURM_JOBID": "5", "SLURM_NODELIST": "rack[1-2]n[1-2]"},
+            {},
+            ("slurm", "5", ("rack1n1", "rack1n2", "rack2n1", "rack2n2")),
+        ),
+        (PBS, {}, ("pbs", "123[4].server-1", A_AND_B, "workq")),
+        ({**LSF, "LSB_MCPU_HOSTS": "hostA 2 hostB 1 "}, {}, ("lsf", "9", A_AND_B, "normal")),
+        ({**LSF, "LSB_DJOB_HOSTFILE": "nodes"}, {}, ("lsf", "9", A_AND_B, "normal")),
+        ({**LSF, "LSB_HOSTS": "hostA hostA hostB"}, {}, ("lsf", "9", A_AND_B, "normal")),
+        # a batch job is an instance of its own, also inside Slurm, and so is a step in it
+        (FLUX, THREE, ("flux", "ƒ2oLkTLb", ("node1", "node2", "node3"))),
+        ({**FLUX, "FLUX_JOB_ID": "f3"}, THREE, ("flux", "ƒ2oLkTLb", ("node1", "node2", "node3"))),
+        # a job of the system's instance has its own hosts only
+        (
+            {"FLUX_URI": "local:///run/flux/local", "FLUX_JOB_ID": "ƒABC"},
+            {"resource": "node[1-3000]", "jobs": "node[7-8]\n"},
+            ("flux", "ƒABC", ("node7", "node8")),
+        ),
+        # without resources the brokers are asked
+        ({"FLUX_URI": "local:///x"}, {"getattr": "a[1-2]\n"}, ("flux", "", ("a1", "a2"))),
+        # a Flux that does not answer is left over from the submission
+        (
+            {**SLURM, "FLUX_URI": "local:///gone"},
+            {},
+            ("slurm", "4711", N1_TO_GPU7, "compute", 1795600000.0),
+        ),
+    ],
+)
+def test_the_allocation_of_an_environment(
+    environment: dict[str, str],
+    printed: dict[str, str],
+    expected: tuple[str, ...] | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "nodes").write_text("hostA\nhostA\n\nhostB\nhostA\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    fields = ("scheduler", "job", "hosts", "partition", "ends_unix_s")
+    found = current(environment, answers(**printed))
+    assert found == (expected and Allocation(**dict(zip(fields, expected, strict=False))))
 
 
 @pytest.mark.parametrize("end", ["", "soon", "nan", "inf", "-5", "0"])
 def test_an_end_that_is_no_time_is_no_end(end: str) -> None:
-    found = current({**SLURM, "SLURM_JOB_END_TIME": end}, silent)
-    assert found.ends_unix_s is None
+    assert current({**SLURM, "SLURM_JOB_END_TIME": end}, silent).ends_unix_s is None
 
 
 def test_a_job_of_several_components_is_noted() -> None:
-    found = current({**SLURM, "SLURM_HET_SIZE": "2"}, silent)
-    assert "first" in found.notes[0]
-
-
-def test_pbs_reads_its_node_file(tmp_path: Path) -> None:
-    nodes = tmp_path / "nodes"
-    nodes.write_text("n3.cluster\nn3.cluster\nn1\n\nn1\n", encoding="utf-8")
-    environment = {"PBS_JOBID": "123[4].server-1", "PBS_NODEFILE": str(nodes), "PBS_QUEUE": "workq"}
-    assert current(environment, silent) == Allocation(
-        scheduler="pbs", job="123[4].server-1", hosts=("n3.cluster", "n1"), partition="workq"
-    )
-
-
-def test_lsf_has_three_ways_to_say_it(tmp_path: Path) -> None:
-    nodes = tmp_path / "nodes"
-    nodes.write_text("hostA\nhostA\nhostB\n", encoding="utf-8")
-    expected = Allocation(scheduler="lsf", job="9", hosts=("hostA", "hostB"), partition="normal")
-    base = {"LSB_JOBID": "9", "LSB_QUEUE": "normal"}
-    assert current({**base, "LSB_MCPU_HOSTS": "hostA 2 hostB 1 "}, silent) == expected
-    assert current({**base, "LSB_DJOB_HOSTFILE": str(nodes)}, silent) == expected
-    assert current({**base, "LSB_HOSTS": "hostA hostA hostB"}, silent) == expected
-
-
-def test_flux_batch_job_is_an_instance_of_its_own_also_inside_slurm() -> None:
-    environment = {
-        **SLURM,
-        "FLUX_URI": "local:///tmp/flux-x/local-0",
-        "FLUX_ENCLOSING_ID": "ƒ2oLkTLb",
-    }
-    asked = answers(resource="node[1-3]\n", jobs="node1\n")
-    found = current(environment, asked)  # type: ignore[arg-type]
-    assert found == Allocation(scheduler="flux", job="ƒ2oLkTLb", hosts=("node1", "node2", "node3"))
-    step = current({**environment, "FLUX_JOB_ID": "f3"}, asked)  # type: ignore[arg-type]
-    assert step == found
-
-
-def test_flux_job_of_the_systems_instance_has_its_own_hosts_only() -> None:
-    environment = {"FLUX_URI": "local:///run/flux/local", "FLUX_JOB_ID": "ƒABC"}
-    found = current(environment, answers(resource="node[1-3000]", jobs="node[7-8]\n"))  # type: ignore[arg-type]
-    assert found == Allocation(scheduler="flux", job="ƒABC", hosts=("node7", "node8"))
-
-
-def test_flux_without_resources_asks_its_brokers() -> None:
-    found = current({"FLUX_URI": "local:///x"}, answers(getattr="a[1-2]\n"))  # type: ignore[arg-type]
-    assert found == Allocation(scheduler="flux", job="", hosts=("a1", "a2"))
+    assert "first" in current({**SLURM, "SLURM_HET_SIZE": "2"}, silent).notes[0]
 
 
 @pytest.mark.parametrize(
@@ -157,29 +136,18 @@ def test_hostile_values_are_one_sentence(environment: dict[str, str], words: str
     assert len(str(caught.value)) < 400
 
 
-def test_flux_that_does_not_answer_is_left_over_from_the_submission() -> None:
-    found = current({**SLURM, "FLUX_URI": "local:///gone"}, silent)
-    assert found.scheduler == "slurm"
-
-
-def test_an_empty_node_file_and_a_pipe_are_refused(tmp_path: Path) -> None:
+def test_a_node_file_that_is_empty_or_binary_and_a_pipe_are_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").write_bytes(b"\n\n")
+    (tmp_path / "binary").write_bytes(bytes(range(256)) * 4)
     os.mkfifo(tmp_path / "pipe")
-    for name in ("empty", "pipe"):
+    for path in tmp_path.iterdir():
         with pytest.raises(BadInput, match="PBS_NODEFILE"):
-            current({"PBS_JOBID": "5", "PBS_NODEFILE": str(tmp_path / name)}, silent)
-
-
-def test_a_binary_node_file_is_refused(tmp_path: Path) -> None:
-    nodes = tmp_path / "nodes"
-    nodes.write_bytes(bytes(range(256)) * 4)
-    with pytest.raises(BadInput, match="PBS_NODEFILE"):
-        current({"PBS_JOBID": "5", "PBS_NODEFILE": str(nodes)}, silent)
+            current({"PBS_JOBID": "5", "PBS_NODEFILE": str(path)}, silent)
 
 
 def test_what_flux_prints_is_hostile_too() -> None:
     with pytest.raises(BadInput, match="flux resource list"):
-        current({"FLUX_URI": "x"}, answers(resource="$(reboot)"))  # type: ignore[arg-type]
+        current({"FLUX_URI": "x"}, answers(resource="$(reboot)"))
 
 
 def test_a_program_that_is_not_there_answers_nothing(tmp_path: Path) -> None:

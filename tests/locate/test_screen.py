@@ -11,6 +11,7 @@ from tests.records import holds
 from wireproof.locate.confirm import conclude
 from wireproof.locate.samples import Samples
 from wireproof.locate.screen import screen
+from wireproof.locate.screen.screened import Screened
 from wireproof.locate.screen.strata import places_of, tiers_of
 from wireproof.locate.significance import LocateCriteria
 from wireproof.locate.world import World, WorldFault
@@ -86,9 +87,8 @@ def test_a_direction_without_samples_is_named() -> None:
 
 
 def test_a_node_that_never_measured_is_missing_and_the_rest_goes_on() -> None:
-    samples = World(
-        nodes=8, faults=(WorldFault(kind="port", node=1, direction="tx", share=0.7),)
-    ).measure(rounds(8))
+    fault = WorldFault(kind="port", node=1, direction="tx", share=0.7)
+    samples = World(nodes=8, faults=(fault,)).measure(rounds(8))
     located = screen(cut(samples, (samples.origin != 5) & (samples.target != 5))).located
     assert located.missing == {"n5": "no sample"}
     assert [(one.subject, one.direction) for one in located.blames] == [("n1", "tx")]
@@ -98,9 +98,8 @@ def test_a_node_that_never_measured_is_missing_and_the_rest_goes_on() -> None:
 
 
 def test_without_noise_the_figures_are_the_planted_ones() -> None:
-    world = World(
-        nodes=8, faults=(WorldFault(kind="port", node=3, direction="rx", share=0.8),), **NOISELESS
-    )  # type: ignore[arg-type]
+    fault = WorldFault(kind="port", node=3, direction="rx", share=0.8)
+    world = World(nodes=8, faults=(fault,), **NOISELESS)  # type: ignore[arg-type]
     screened = screen(world.measure(rounds(8)))
     (blame,) = screened.located.blames
     assert blame.slowdown == pytest.approx(0.2, abs=1e-3)
@@ -122,19 +121,16 @@ def test_the_practical_threshold(share: float, blamed: bool) -> None:
 
 
 def test_all_slow_alike_is_not_for_locate() -> None:
-    world = World(
-        nodes=8, faults=tuple(WorldFault(kind="node", node=one, share=0.5) for one in range(8))
-    )
+    faults = tuple(WorldFault(kind="node", node=one, share=0.5) for one in range(8))
+    world = World(nodes=8, faults=faults)
     assert screen(world.measure(rounds(8))).located.blames == []
 
 
 def test_the_expected_value_of_each_sample_follows_its_slower_port() -> None:
-    world = World(
-        nodes=8, faults=(WorldFault(kind="port", node=3, direction="tx", share=0.5),), **NOISELESS
-    )  # type: ignore[arg-type]
+    fault = WorldFault(kind="port", node=3, direction="tx", share=0.5)
+    world = World(nodes=8, faults=(fault,), **NOISELESS)  # type: ignore[arg-type]
     samples = world.measure(rounds(8))
-    screened = screen(samples)
-    assert screened.expected == pytest.approx(samples.value, rel=0.01)
+    assert screen(samples).expected == pytest.approx(samples.value, rel=0.01)
 
 
 # --- hostile
@@ -173,18 +169,24 @@ def test_a_confirm_stage_of_another_metric_is_refused() -> None:
 # --- the confirm stage
 
 
+BAD = World(
+    nodes=8,
+    faults=(WorldFault(kind="port", node=3, direction="tx", share=0.8),),
+    seed=2,
+    tail_share=0.0,
+)
+GOOD = World(nodes=8, seed=9, tail_share=0.0)
+AGAIN = [[(3, one)] for one in (0, 5, 7)] * 5
+
+
 @pytest.fixture(scope="module")
-def bad_world() -> World:
-    return World(
-        nodes=8,
-        faults=(WorldFault(kind="port", node=3, direction="tx", share=0.8),),
-        seed=2,
-        tail_share=0.0,
-    )
+def bad() -> Screened:
+    """n3 sends at 80 %."""
+    return screen(BAD.measure(rounds(8)))
 
 
-def test_without_a_confirm_stage_nothing_is_confirmed(bad_world: World) -> None:
-    located = conclude(screen(bad_world.measure(rounds(8))), None)
+def test_without_a_confirm_stage_nothing_is_confirmed(bad: Screened) -> None:
+    located = conclude(bad, None)
     (blame,) = located.blames
     assert blame.stage == "screened"
     assert blame.confidence <= 0.95
@@ -192,78 +194,60 @@ def test_without_a_confirm_stage_nothing_is_confirmed(bad_world: World) -> None:
     assert located.notes
 
 
-def test_confirmed_and_cleared(bad_world: World) -> None:
-    screened = screen(bad_world.measure(rounds(8)))
-    again = [[(3, one)] for one in (0, 5, 7)] * 5
-    (blame,) = conclude(screened, bad_world.measure(again, alone=True)).blames
+def test_confirmed_and_cleared(bad: Screened) -> None:
+    (blame,) = conclude(bad, BAD.measure(AGAIN, alone=True)).blames
     holds(blame, kind="port", subject="n3", direction="tx", stage="confirmed")
     assert blame.low < 0.2 < blame.high
     assert "slower to n5" in " ".join(blame.evidence)
-    healthy = World(nodes=8, seed=9, tail_share=0.0).measure(again, alone=True)
-    located = conclude(screened, healthy)
-    assert located.blames == []
-    assert located.cleared == ["n3 tx"]
+    located = conclude(bad, GOOD.measure(AGAIN, alone=True))
+    holds(located, blames=[], cleared=["n3 tx"])
     assert located.contention[0].subject == "n3 tx"
     assert located.contention[0].loaded < 0.85 * located.contention[0].alone
 
 
-def test_a_direction_that_was_not_measured_again_is_not_cleared(bad_world: World) -> None:
+def test_a_direction_that_was_not_measured_again_is_not_cleared(bad: Screened) -> None:
     """Every point out of the suspect ended at its deadline: what reaches it is fast, and says
     nothing about it.
     """
-    screened = screen(bad_world.measure(rounds(8)))
-    again = bad_world.measure([[(3, one)] for one in (0, 5, 7)] * 5, alone=True)
-    located = conclude(screened, cut(again, again.origin != 3))
+    again = BAD.measure(AGAIN, alone=True)
+    located = conclude(bad, cut(again, again.origin != 3))
     assert located.cleared == []
     assert [(one.subject, one.stage) for one in located.blames] == [("n3", "screened")]
     assert "n3 tx: not measured again" in located.notes[-1]
 
 
-def test_slow_with_one_partner_only_is_the_pairs_fault(bad_world: World) -> None:
-    screened = screen(bad_world.measure(rounds(8)))
-    pair = World(
-        nodes=8,
-        seed=9,
-        tail_share=0.0,
-        faults=(WorldFault(kind="pair", node=3, other=5, share=0.7, direction="tx"),),
-    )
-    located = conclude(screened, pair.measure([[(3, one)] for one in (0, 5, 7)] * 5, alone=True))
+def test_slow_with_one_partner_only_is_the_pairs_fault(bad: Screened) -> None:
+    fault = WorldFault(kind="pair", node=3, other=5, share=0.7, direction="tx")
+    pair = dataclasses.replace(GOOD, faults=(fault,))
+    located = conclude(bad, pair.measure(AGAIN, alone=True))
     assert [(one.kind, one.subject) for one in located.blames] == [("pair", "n3 -> n5")]
 
 
-def test_controls_say_what_is_expected_now(bad_world: World) -> None:
+def test_controls_say_what_is_expected_now(bad: Screened) -> None:
     """The whole machine is 30 % slower in the confirm stage: good pairs are too, and the suspect is
     no slower. The suspect's good direction is a control as well.
     """
-    screened = screen(bad_world.measure(rounds(8)))
-    slow = World(nodes=8, seed=9, tail_share=0.0, rate=0.7 * bad_world.rate)
-    again = slow.measure([[(3, one)] for one in (0, 5, 7)] * 5, alone=True)
-    assert conclude(screened, again).cleared == ["n3 tx"]
-    only = cut(again, again.origin == 3)
-    assert conclude(screened, only).blames
-    controls = slow.measure([*[[(3, one)] for one in (0, 5, 7)], [(1, 2)]] * 5, alone=True)
-    assert conclude(screened, cut(controls, controls.target != 3)).blames == []
+    slow = dataclasses.replace(GOOD, rate=0.7 * BAD.rate)
+    again = slow.measure(AGAIN, alone=True)
+    assert conclude(bad, again).cleared == ["n3 tx"]
+    assert conclude(bad, cut(again, again.origin == 3)).blames
+    controls = slow.measure([*AGAIN[:3], [(1, 2)]] * 5, alone=True)
+    assert conclude(bad, cut(controls, controls.target != 3)).blames == []
 
 
-def test_a_faster_machine_in_the_confirm_stage_hides_nobody(bad_world: World) -> None:
+def test_a_faster_machine_in_the_confirm_stage_hides_nobody(bad: Screened) -> None:
     """Alone everything is a quarter faster, the bad port too: it is slow against the others all the
     same.
     """
-    screened = screen(bad_world.measure(rounds(8)))
-    fast = dataclasses.replace(bad_world, rate=1.25 * bad_world.rate)
-    (blame,) = conclude(
-        screened, fast.measure([[(3, one)] for one in (0, 5, 7)] * 5, alone=True)
-    ).blames
+    fast = dataclasses.replace(BAD, rate=1.25 * BAD.rate)
+    (blame,) = conclude(bad, fast.measure(AGAIN, alone=True)).blames
     assert (blame.subject, blame.direction) == ("n3", "tx")
     assert blame.slowdown == pytest.approx(0.2, abs=0.03)
 
 
-def test_nodes_of_another_run_are_no_partners(bad_world: World) -> None:
-    screened = screen(bad_world.measure(rounds(8)))
-    other = dataclasses.replace(
-        World(nodes=8).measure([[(3, 1)]] * 5, alone=True), nodes=tuple("abcdefgh")
-    )
-    located = conclude(screened, other)
+def test_nodes_of_another_run_are_no_partners(bad: Screened) -> None:
+    other = World(nodes=8).measure([[(3, 1)]] * 5, alone=True)
+    located = conclude(bad, dataclasses.replace(other, nodes=tuple("abcdefgh")))
     assert [one.stage for one in located.blames] == ["screened"]
 
 

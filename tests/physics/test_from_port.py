@@ -44,12 +44,12 @@ def ethernet(
     return msgspec.structs.replace(nic, **more)
 
 
+SPEEDS = (10_000, 100_000, None, -1, 0)
+CARRIERS: tuple[Carrier, ...] = ("any", "kernel", "rdma")
+
+
 def gbps(link: LinkClaim | None) -> float | None:
-    return (
-        None
-        if link is None or link.rate_bits_per_s is None
-        else round(link.rate_bits_per_s / 1e9, 3)
-    )
+    return link and link.rate_bits_per_s and round(link.rate_bits_per_s / 1e9, 3)
 
 
 @pytest.mark.parametrize(
@@ -151,50 +151,47 @@ def test_the_path_mtu_of_roce_is_what_the_kernel_makes_of_the_interfaces(
     assert link.mtu == path
 
 
-@pytest.mark.parametrize(
-    "driver", ["veth", "tun", "virtio_net", "hv_netvsc", "vmxnet3", "ena", "gve", "dummy", "mana"]
+MADE_UP = ("veth", "tun", "virtio_net", "hv_netvsc", "vmxnet3", "ena", "gve", "dummy", "mana")
+SOFTWARE = [
+    Rdma(device="rxe0", port=1, rate="2.5 Gb/sec (1X SDR)", link_layer="Ethernet", driver=driver)
+    for driver in ("rdma_rxe", "siw")
+]
+"""linux 6.1 rdma_rxe prints 2.5 Gb/s of an interface that states no speed."""
+NO_RATES = (
+    "",
+    "fast",
+    "40 Gb/sec",
+    "9999999 Gb/sec (4X EDR)",
+    "0 Gb/sec (4X)",
+    "1 Gb/sec (99X EDR)",
 )
-@pytest.mark.parametrize("speed", [10_000, 100_000, None, -1, 0])
-def test_a_virtual_interface_states_no_rate(driver: str, speed: int | None) -> None:
-    assert link_of_port(ethernet(speed, driver), "kernel") is None
-    assert (
-        link_of_port(ethernet(speed, "", kind="virtual", link_kind="veth", pci=""), "kernel")
-        is None
-    )
-
-
-@pytest.mark.parametrize("software", ["rdma_rxe", "siw"])
-@pytest.mark.parametrize("carrier", ["any", "kernel", "rdma"])
-def test_the_rate_that_software_rdma_guesses_states_nothing(
-    software: str, carrier: Carrier
-) -> None:
-    """linux 6.1 rdma_rxe prints 2.5 Gb/s of an interface that states no speed."""
-    guess = Rdma(
-        device="rxe0", port=1, rate="2.5 Gb/sec (1X SDR)", link_layer="Ethernet", driver=software
-    )
-    assert (
-        link_of_port(msgspec.structs.replace(ethernet(None, "ixgbe"), rdma=guess), carrier) is None
-    )
-
-
-@pytest.mark.parametrize("speed", [None, -1, 0, 10**9])
-def test_an_unknown_speed_states_no_rate(speed: int | None) -> None:
-    assert link_of_port(ethernet(speed), "kernel") is None
-    assert link_of_port(ethernet(speed), "any") is None
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["", "fast", "40 Gb/sec", "9999999 Gb/sec (4X EDR)", "0 Gb/sec (4X)", "1 Gb/sec (99X EDR)"],
+    ("nics", "carriers"),
+    [
+        ([ethernet(speed, driver) for driver in MADE_UP for speed in SPEEDS], ("kernel",)),
+        ([ethernet(one, "", kind="virtual", link_kind="veth", pci="") for one in SPEEDS], CARRIERS),
+        (
+            [msgspec.structs.replace(ethernet(None, "ixgbe"), rdma=one) for one in SOFTWARE],
+            CARRIERS,
+        ),
+        ([ethernet(speed) for speed in (None, -1, 0, 10**9)], ("kernel", "any")),
+        ([fabric(text) for text in NO_RATES], ("rdma",)),
+        # SDR of an adapter without SDR: a speed that the kernel does not know
+        ([fabric("10 Gb/sec (4X SDR)", "mlx5_core")], ("rdma",)),
+    ],
 )
+def test_what_states_no_rate(nics: list[Nic], carriers: tuple[Carrier, ...]) -> None:
+    for nic in nics:
+        for carrier in carriers:
+            assert link_of_port(nic, carrier) is None, (nic, carrier)
+
+
+@pytest.mark.parametrize("text", NO_RATES)
 def test_a_rate_that_is_none_is_refused(text: str) -> None:
     assert stated_rate(text) is None
     assert mac_rate(text) is None
-    assert link_of_port(fabric(text), "rdma") is None
-
-
-def test_sdr_of_an_adapter_without_sdr_is_a_speed_that_the_kernel_does_not_know() -> None:
-    assert link_of_port(fabric("10 Gb/sec (4X SDR)", "mlx5_core"), "rdma") is None
 
 
 def test_the_constant_rate_of_old_efa_drivers_is_not_believed() -> None:
@@ -220,14 +217,8 @@ def test_a_virtual_function_may_be_held_to_less_than_its_port() -> None:
 
 def test_what_stands_on_a_port_is_that_port() -> None:
     lower = ethernet(25_000)
-    vlan = Nic(
-        name="eth0.7",
-        driver="802.1Q VLAN Support",
-        link_kind="vlan",
-        mtu=1496,
-        speed_mbps=25_000,
-        lower=["eth0"],
-    )
+    made = {"driver": "802.1Q VLAN Support", "link_kind": "vlan", "mtu": 1496}
+    vlan = Nic(name="eth0.7", speed_mbps=25_000, lower=["eth0"], **made)  # type: ignore[arg-type]
     link = link_of_port(vlan, "kernel", [vlan, lower])
     assert (gbps(link), link.mtu, link.rails) == (25, 1496, 1)
     assert link_of_port(vlan, "kernel") is None, "of what is below nothing is known"
@@ -237,20 +228,15 @@ def test_what_stands_on_a_port_is_that_port() -> None:
 
 def test_a_bond_has_a_rail_for_each_member() -> None:
     one, two = ethernet(25_000), ethernet(25_000, name="eth1")
-    bond = Nic(
-        name="bond0", driver="bonding", link_kind="bond", speed_mbps=50_000, lower=["eth0", "eth1"]
-    )
+    lower = {"lower": ["eth0", "eth1"], "speed_mbps": 50_000}
+    bond = Nic(name="bond0", driver="bonding", link_kind="bond", **lower)  # type: ignore[arg-type]
     link = link_of_port(bond, "kernel", [one, two, bond])
     assert (gbps(link), link.rails) == (25, 2)
-    assert (
-        link_of_port(bond, "kernel", [one, msgspec.structs.replace(two, speed_mbps=10_000)]) is None
-    )
-    bridge = Nic(
-        name="br0", driver="bridge", link_kind="bridge", speed_mbps=25_000, lower=["eth0", "eth1"]
-    )
-    assert link_of_port(bridge, "kernel", [one, two]) is None, (
-        "two ports of a bridge carry no flow together"
-    )
+    slower = msgspec.structs.replace(two, speed_mbps=10_000)
+    assert link_of_port(bond, "kernel", [one, slower]) is None
+    # two ports of a bridge carry no flow together
+    bridge = Nic(name="br0", driver="bridge", link_kind="bridge", **lower)  # type: ignore[arg-type]
+    assert link_of_port(bridge, "kernel", [one, two]) is None
     loop = Nic(name="a", link_kind="vlan", lower=["a"])
     assert link_of_port(loop, "kernel", [loop]) is None
 

@@ -244,13 +244,9 @@ def test_a_slot_that_is_not_understood_is_refused(slot: str) -> None:
     ("mtu", "rate"), [(10, 1e9), (1_000_000, 1e9), (1500, 0.0), (1500, -1.0), (1500, float("nan"))]
 )
 def test_impossible_links_are_refused(mtu: int, rate: float) -> None:
+    link = LinkClaim(kind="x", protocol="tcp", mtu=mtu, rate_bits_per_s=rate)
     with pytest.raises(PhysicsError):
-        limits(
-            LinkClaim(kind="x", protocol="tcp", mtu=mtu, rate_bits_per_s=rate),
-            "stream",
-            "stream",
-            1,
-        )
+        limits(link, "stream", "stream", 1)
 
 
 def test_a_user_may_override_a_constant_with_a_source() -> None:

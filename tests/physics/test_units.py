@@ -96,31 +96,14 @@ def test_a_unit_in_the_wrong_case_is_not_guessed(text: str) -> None:
         parse_quantity(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "MB/s",
-        "100",
-        "5Gps",
-        "nanMB/s",
-        "inf MB/s",
-        "-5MB/s",
-        "1e30MB/s",
-        "1e999MB/s",
-        "5,3MB/s",
-        "1_000MB/s",
-        "0us",
-        "5 parsec",
-        "0x10MB/s",
-        "1.2.3MB/s",
-        "9" * 81 + "MB/s",
-        "1MB/s 2MB/s",
-        "\x1b[31m5MB/s",
-        "５MB/s",
-        "5/s",
-    ],
+NO_VALUES = (
+    *("", "MB/s", "100", "5Gps", "nanMB/s", "inf MB/s", "-5MB/s", "1e30MB/s", "1e999MB/s", "5/s"),
+    *("5,3MB/s", "1_000MB/s", "0us", "5 parsec", "0x10MB/s", "1.2.3MB/s", "9" * 81 + "MB/s"),
+    *("1MB/s 2MB/s", "\x1b[31m5MB/s", "５MB/s"),
 )
+
+
+@pytest.mark.parametrize("text", NO_VALUES)
 def test_what_is_no_value_is_refused_with_what_is_allowed(text: str) -> None:
     with pytest.raises(PhysicsError) as caught:
         parse_quantity(text)

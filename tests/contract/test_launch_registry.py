@@ -28,8 +28,8 @@ from wireproof.launch.registry import (
 from wireproof.options.table import MPI_NAMES
 
 LAUNCH = Path(wireproof.launch.__file__).parent
-MPI_RECORDS = MPIS.all()
-SCHEDULER_RECORDS = SCHEDULERS.all()
+MPI_RECORDS = tuple(MPIS.values())
+SCHEDULER_RECORDS = tuple(SCHEDULERS.values())
 
 
 def request(mpi: Mpi, **wishes: object) -> LaunchRequest:
@@ -54,11 +54,11 @@ def test_every_mpi_and_every_scheduler_is_registered_once() -> None:
 @pytest.mark.parametrize("record", [*MPI_RECORDS, *SCHEDULER_RECORDS], ids=lambda one: one.name)
 def test_a_second_registration_is_an_error(record: Mpi | Scheduler) -> None:
     for table in (MPIS, SCHEDULERS):
-        before = table.all()
+        before = dict(table)
         if record in before:
             with pytest.raises(ValueError, match=f"{record.name} is registered twice"):
                 table.register(record)  # type: ignore[arg-type]
-        assert table.all() == before
+        assert dict(table) == before
     fresh: Registry[Mpi | Scheduler] = Registry()
     assert fresh.register(record) is record
     assert (fresh[record.name], fresh.get("none")) == (record, None)

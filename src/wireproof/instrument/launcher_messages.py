@@ -173,7 +173,7 @@ def scheduler_ended(talk: bytes) -> str:
     """
     endings = [
         (re.compile(pattern), sentence)
-        for one in SCHEDULERS.all()
+        for one in SCHEDULERS.values()
         for pattern, sentence in one.endings
     ]
     for line in lines_of(talk):

@@ -258,7 +258,7 @@ def wanted_families(program: Path) -> tuple[str, tuple[Family, ...]]:
     show it.
     """
     for soname in read_needed(program):
-        if families := tuple(one.name for one in MPIS.all() if soname in one.sonames):
+        if families := tuple(one.name for one in MPIS.values() if soname in one.sonames):
             return soname, families
     return "", ()
 

@@ -24,7 +24,7 @@ def current(environment: Mapping[str, str] | None = None, ask: Ask = printed) ->
     its value cannot be used.
     """
     environment = os.environ if environment is None else environment
-    for one in sorted(SCHEDULERS.all(), key=lambda one: not one.nested):
+    for one in sorted(SCHEDULERS.values(), key=lambda one: not one.nested):
         if (found := one.detect(environment, ask)) is not None:
             return found
     return None
@@ -32,6 +32,6 @@ def current(environment: Mapping[str, str] | None = None, ask: Ask = printed) ->
 
 def check_task(environment: Mapping[str, str]) -> None:
     """Raise ``BadInput`` if a scheduler runs this program once for each of several tasks."""
-    for one in SCHEDULERS.all():
+    for one in SCHEDULERS.values():
         if one.check_task is not None:
             one.check_task(environment)

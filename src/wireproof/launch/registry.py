@@ -290,9 +290,6 @@ class Registry(dict[str, Record]):
         self[record.name] = record
         return record
 
-    def all(self) -> tuple[Record, ...]:
-        return tuple(self.values())
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Mpi:

@@ -104,7 +104,7 @@ def looked_at(environment: Mapping[str, str], family: str = "") -> str:
 
 _A_LAUNCHER = re.compile(r"(mpirun|mpiexec|orterun|prterun)(\.[\w.-]+)?\Z")
 LAUNCHERS = ("mpiexec.hydra", "mpiexec.mpich", "mpirun.openmpi", "mpiexec", "mpirun")
-FAMILIES = (*(one.name for one in MPIS.all()), "debian-mpich")
+FAMILIES = (*(one.name for one in MPIS.values()), "debian-mpich")
 _MOST_FOLDERS = 64
 
 

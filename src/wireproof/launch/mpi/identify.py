@@ -31,22 +31,22 @@ def read_soname(path: Path) -> str | None:
     """Return ``libmpi_abi.so.1`` of a library file; None if it is not an ELF shared library or has
     no soname.
     """
-    try:
-        with path.open("rb") as file:
-            return next(iter(_names(_Elf(file.read(64), file), DT_SONAME)), None)
-    except (OSError, struct.error, ValueError):
-        return None
+    return next(iter(_names_in(path, DT_SONAME)), None)
 
 
 def read_needed(path: Path) -> tuple[str, ...]:
     """Return the sonames that a program or library needs (``libmpi.so.40``); empty if it is not an
     ELF file (a script).
     """
+    return tuple(_names_in(path, DT_NEEDED))
+
+
+def _names_in(path: Path, wanted: int) -> list[str]:
     try:
         with path.open("rb") as file:
-            return tuple(_names(_Elf(file.read(64), file), DT_NEEDED))
+            return _names(_Elf(file.read(64), file), wanted)
     except (OSError, struct.error, ValueError):
-        return ()
+        return []
 
 
 class _Elf:
@@ -187,12 +187,12 @@ def _first_named(text: str, marks: Iterable[tuple[str, Family]]) -> Family | Non
 
 def family_of_library(version: str) -> Family | None:
     """Return the family from the text of ``MPI_Get_library_version``."""
-    return _first_named(version, ((one.library_says, one.name) for one in MPIS.all()))
+    return _first_named(version, ((one.library_says, one.name) for one in MPIS.values()))
 
 
 def family_of_launcher(version: str) -> Family | None:
     """Return the family from the output of ``mpiexec --version``."""
-    marks = ((mark, one.name) for one in MPIS.all() for mark in one.launcher_says)
+    marks = ((mark, one.name) for one in MPIS.values() for mark in one.launcher_says)
     return _first_named(version, marks)
 
 

@@ -208,11 +208,11 @@ def choose_provider(
     library needs. ``environment``: the variables that ranks inherit, and for Open MPI the
     parameters of its files as the equivalent variables.
     """
-    choice = ProviderChoice(mpi=install.title, library=listing.path if listing else "")
+    library = listing.path if listing else ""
     barred = _barred(install.family, needed, environment)
     if barred or listing is None:
         why = [barred or "no libfabric that it loads was found"]
-        return ProviderChoice(mpi=choice.mpi, library=choice.library, why=why)
+        return ProviderChoice(mpi=install.title, library=library, why=why)
     left = [one for one in listing.offers if one.measurable]
     why = [f"its libfabric {listing.version} offers {_named(left)}"]
     for setting, keeps in _filters(install.family, environment):
@@ -220,14 +220,9 @@ def choose_provider(
         if len(kept) != len(left):
             why.append(f"{setting} leaves {_named(kept)}")
         left = kept
-    if not left:
-        return ProviderChoice(
-            mpi=choice.mpi, library=choice.library, why=[*why, _NOTHING[install.family]]
-        )
-    why.append("the first of these is used")
-    return ProviderChoice(
-        mpi=choice.mpi, library=choice.library, provider=left[0].provider, why=why
-    )
+    why.append("the first of these is used" if left else _NOTHING[install.family])
+    provider = left[0].provider if left else ""
+    return ProviderChoice(mpi=install.title, library=library, provider=provider, why=why)
 
 
 _NOTHING: dict[Family, str] = {

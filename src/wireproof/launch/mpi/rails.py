@@ -7,24 +7,21 @@ A variable does not prove that the library used the NICs; the port counters do.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from wireproof.model.claim import rails_of
 from wireproof.model.errors import BadInput
-
-Written = Literal["port", "device", "unit"]
 
 
 @dataclass(frozen=True)
 class Rails:
     """Variables (or MCA parameters) for rails; ``{nics}`` and ``{count}`` are filled in.
 
-    ``written``: the form of a NIC's name there: as claimed (``mlx5_0:1``), its device alone, or
-    PSM2's number of its unit and port. ``source``: the document that states this.
+    ``written``: returns a NIC's name there: as claimed (``mlx5_0:1``), its device alone, or PSM2's
+    number of its unit and port. ``source``: the document that states this.
     """
 
     variables: Mapping[str, str]
-    written: Written
+    written: Callable[[str], str]
     source: str
     most: int = 32
 
@@ -35,7 +32,7 @@ class Rails:
         names = rails_of(nics)
         if len(names) > self.most:
             raise BadInput(f"{len(names)} rails are given, but the maximum here is {self.most}.")
-        words = ",".join(_WRITTEN[self.written](name) for name in names)
+        words = ",".join(self.written(name) for name in names)
         return {
             name: value.format(nics=words, count=len(names))
             for name, value in self.variables.items()
@@ -54,30 +51,24 @@ def _unit(nic: str) -> str:
     return f"{found.group(1)}:{found.group(2) or 1}"
 
 
-_WRITTEN: Mapping[Written, Callable[[str], str]] = {
-    "port": str,
-    "device": _device,
-    "unit": _unit,
-}
-
 UCX = Rails(
     {
         "UCX_NET_DEVICES": "{nics}",
         "UCX_MAX_EAGER_RAILS": "{count}",
         "UCX_MAX_RNDV_RAILS": "{count}",
     },
-    "port",
+    str,
     "ucx_info -cf: MAX_EAGER_RAILS (1 unless set), MAX_RNDV_RAILS (2 unless set)",
     most=16,
 )
 PSM3 = Rails(
     {"PSM3_MULTIRAIL": "1", "PSM3_MULTIRAIL_MAP": "{nics}"},
-    "device",
+    _device,
     "libfabric prov/psm3 psm_multi_ep: rail = unit[-address], unit a number or a name",
 )
 PSM2 = Rails(
     {"PSM2_MULTIRAIL": "1", "PSM2_MULTIRAIL_MAP": "{nics}"},
-    "unit",
+    _unit,
     "opa-psm2 psm_ep: PSM2_MULTIRAIL_MAP=unit:port,unit:port",
     most=4,
 )
@@ -87,19 +78,19 @@ MPICH_OFI = Rails(
         "MPIR_CVAR_CH4_OFI_ENABLE_MULTI_NIC_STRIPING": "1",
         "MPIR_CVAR_CH4_OFI_ENABLE_MULTI_NIC_HASHING": "1",
     },
-    "device",
+    _device,
     "MPICH src/mpid/ch4/netmod/ofi/ofi_init.c: control variables of several NICs",
     most=8,
 )
 INTEL_OFI = Rails(
     {"I_MPI_MULTIRAIL": "1"},
-    "device",
+    _device,
     "Intel MPI 2021: control variable CH4_OFI_ENABLE_MULTI_NIC, alias I_MPI_MULTIRAIL",
     most=10,
 )
 BTL_TCP = Rails(
     {"btl_tcp_if_include": "{nics}"},
-    "port",
+    str,
     "Open MPI: one module of the BTL tcp for each interface, and ob1 stripes over all",
 )
 

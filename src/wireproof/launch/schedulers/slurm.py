@@ -41,6 +41,7 @@ from wireproof.launch.schedulers.slurm_commands import (
     slurm_requests,
 )
 from wireproof.launch.schedulers.slurm_job import asked, job_ended, node_states, topology_text
+from wireproof.model import gathered
 from wireproof.model.errors import BadInput, WireproofError
 from wireproof.model.quantity import whole
 from wireproof.options.hosts import fold_hosts, parse_hosts
@@ -109,7 +110,7 @@ def jobs_argv() -> list[str]:
 
 def parse_jobs(text: str) -> dict[str, frozenset[str]]:
     """Return the jobs on each node."""
-    found: dict[str, set[str]] = {}
+    found: list[tuple[str, str]] = []
     for line in text.splitlines():
         job, _, nodes = line.strip().partition("|")
         if not JOB_ID.fullmatch(job) or nodes in ("", "(null)"):
@@ -118,9 +119,8 @@ def parse_jobs(text: str) -> dict[str, frozenset[str]]:
             names = parse_hosts(nodes)
         except BadInput:
             continue
-        for name in names:
-            found.setdefault(name, set()).add(job)
-    return {name: frozenset(jobs) for name, jobs in found.items()}
+        found += [(name, job) for name in names]
+    return {name: frozenset(jobs) for name, jobs in gathered(found).items()}
 
 
 def slurm_of(environment: Mapping[str, str], through: Sequence[str] = ()) -> Slurm | None:

@@ -126,13 +126,13 @@ def _index(blames: Iterable[Blame]) -> dict[Subject, list[Blame]]:
     """Map each node or route to the culprits that may concern it, so that many findings are handled
     fast.
     """
-    culprits: dict[Subject, list[Blame]] = {}
+    culprits: list[tuple[Subject, Blame]] = []
     for blame in blames:
         place = Node(blame.about.node) if isinstance(blame.about, Port) else blame.about
         near = [place] if place is not None else []
-        for subject in dict.fromkeys([*near, *map(Node, blame.nodes)]):
-            culprits.setdefault(subject, []).append(blame)
-    return culprits
+        subjects = dict.fromkeys([*near, *map(Node, blame.nodes)])
+        culprits += [(subject, blame) for subject in subjects]
+    return gathered(culprits)
 
 
 def _near(index: dict[Subject, list[Blame]], finding: Finding) -> list[Blame]:

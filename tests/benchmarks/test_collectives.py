@@ -1,26 +1,11 @@
 """What IMB-MPI1 prints for Barrier and Allreduce, read by the comparison of collectives."""
 
+from pathlib import Path
+
 import pytest
 from benchmarks.collectives import imb_t_max
 
-PRINTED = """\
-# Benchmarking Barrier
-# #processes = 2
-#---------------------------------------------------
- #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
-         1000         0.19         0.21         0.20
-
-#----------------------------------------------------------------
-# Benchmarking Allreduce
-# #processes = 2
-#----------------------------------------------------------------
-       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
-            8         1000         0.25         0.26         0.26
-         1024         1000         0.47         0.57         0.52
-
-
-# All processes entering MPI_Finalize
-"""
+PRINTED = Path(__file__).with_name("imb_collectives.txt").read_text(encoding="utf-8")
 
 
 def test_every_row_by_its_name() -> None:

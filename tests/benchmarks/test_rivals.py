@@ -19,23 +19,7 @@ from benchmarks.rivals import (
 from benchmarks import libfabric
 from wireproof.model.errors import CouldNotMeasure
 
-MPI1 = """\
-#---------------------------------------------------
-# Benchmarking PingPong
-# #processes = 2
-#---------------------------------------------------
-       #bytes #repetitions      t[usec]   Mbytes/sec
-            0         1000         0.25         0.00
-            8         1000         0.27        29.73
-            8         1000         0.26        30.32
-
-#---------------------------------------------------
-# Benchmarking Uniband
-       #bytes #repetitions   Mbytes/sec      Msg/sec
-            8          697         1.89       236791
-      4194304 time-out.; Time limit (secs_per_sample * msg_sizes_list_len) is over;
-# All processes entering MPI_Finalize
-"""
+MPI1 = Path(__file__).with_name("imb_mpi1.txt").read_text(encoding="utf-8")
 P2P = """\
 # Benchmarking PingPong
        #bytes #repetitions      t[usec]   Mbytes/sec      Msg/sec

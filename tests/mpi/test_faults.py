@@ -17,6 +17,7 @@ from tests.contract.processes import marked, none_left
 from tests.mpi.mpis import EVERY_MPI, QUICK, ROOT, TWO_QUICK_MPIS, install_of, run, sweep
 
 from wireproof import instrument
+from wireproof.instrument import Outcome
 from wireproof.launch.command import prepare
 from wireproof.launch.registry import LaunchCommand
 from wireproof.model.plan import Policy
@@ -46,7 +47,7 @@ def command_of(name: str, mark: str) -> LaunchCommand:
     )
 
 
-def after_points(count: int, act: Callable[[dict[int, int]], None]) -> Callable[[Frame], None]:
+def after_points(count: int, act: Callable[[dict[int, int]], object]) -> Callable[[Frame], None]:
     """A frame listener that acts once, with the pids of the ranks, when ``count`` points are
     sealed.
     """
@@ -64,20 +65,29 @@ def after_points(count: int, act: Callable[[dict[int, int]], None]) -> Callable[
     return listen
 
 
+def faulted(
+    name: str, act: Callable[[dict[int, int]], object], out: Path, mark: str, policy: Policy = QUICK
+) -> Outcome:
+    """A run of ``LONG`` points in which ``act`` is done after two, and what was sealed is kept."""
+    listen = after_points(2, act)
+    command = command_of(name, mark)
+    outcome = run(name, sweep(LONG), out, command=command, on_frame=listen, policy=policy)
+    assert 2 <= len(outcome.run.points) < LONG
+    assert len(outcome.run.points) + len(outcome.run.missing) == LONG
+    return outcome
+
+
 @pytest.mark.parametrize("victim", [0, 1])
 @pytest.mark.parametrize("name", EVERY_MPI)
 def test_a_killed_rank_ends_the_run_and_keeps_the_sealed_points(
     name: str, victim: int, tmp_path: Path, mark: str
 ) -> None:
-    kill = after_points(2, lambda pids: os.kill(pids[victim], signal.SIGKILL))
-    outcome = run(
-        name, sweep(LONG), tmp_path / "run", command=command_of(name, mark), on_frame=kill
+    outcome = faulted(
+        name, lambda pids: os.kill(pids[victim], signal.SIGKILL), tmp_path / "run", mark
     )
     assert outcome.ending.ended == "rank-lost", outcome.ending
     assert "SIGKILL" in outcome.ending.reason
     assert set(outcome.ending.lost) <= {victim}  # nobody else is blamed
-    assert 2 <= len(outcome.run.points) < LONG
-    assert len(outcome.run.points) + len(outcome.run.missing) == LONG
     assert load_run(outcome.folder) == outcome.run
 
 
@@ -86,8 +96,10 @@ def test_a_killed_rank_ends_the_run_and_keeps_the_sealed_points(
 def test_a_rank_that_another_process_ended_names_it(
     name: str, victim: int, tmp_path: Path, mark: str
 ) -> None:
-    end = after_points(2, lambda pids: subprocess.run(["kill", str(pids[victim])], check=True))
-    outcome = run(name, sweep(LONG), tmp_path / "run", command=command_of(name, mark), on_frame=end)
+    def end(pids: dict[int, int]) -> None:
+        subprocess.run(["kill", str(pids[victim])], check=True)
+
+    outcome = faulted(name, end, tmp_path / "run", mark)
     assert (outcome.ending.ended, set(outcome.ending.lost)) == ("rank-lost", {victim})
     assert "SIGTERM of process" in outcome.ending.lost[victim]
 
@@ -97,20 +109,12 @@ def test_a_rank_that_hangs_ends_at_the_deadline(
     name: str, tmp_path: Path, mark: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(instrument, "SLACK_SECONDS", 2.0)
-    stop = after_points(2, lambda pids: os.kill(pids[1], signal.SIGSTOP))
     policy = Policy(point_budget_ms=60, point_deadline_ms=6000, run_deadline_ms=90_000, yield_=1)
-    outcome = run(
-        name,
-        sweep(LONG),
-        tmp_path / "run",
-        command=command_of(name, mark),
-        on_frame=stop,
-        policy=policy,
+    outcome = faulted(
+        name, lambda pids: os.kill(pids[1], signal.SIGSTOP), tmp_path / "run", mark, policy
     )
     assert outcome.ending.ended == "deadline", outcome.ending
     assert set(outcome.ending.lost) <= {1}
-    assert 2 <= len(outcome.run.points) < LONG
-    assert len(outcome.run.points) + len(outcome.run.missing) == LONG
 
 
 @pytest.mark.parametrize("victim", [0, 1])
@@ -118,30 +122,20 @@ def test_a_rank_that_hangs_ends_at_the_deadline(
 def test_a_stopped_rank_is_named_long_before_the_deadline(
     victim: int, tmp_path: Path, mark: str
 ) -> None:
-    stop = after_points(2, lambda pids: os.kill(pids[victim], signal.SIGSTOP))
     policy = Policy(point_budget_ms=60, point_deadline_ms=600_000, run_deadline_ms=900_000)
-    outcome = run(
-        "mpich",
-        sweep(LONG),
-        tmp_path / "run",
-        command=command_of("mpich", mark),
-        on_frame=stop,
-        policy=policy,
+    outcome = faulted(
+        "mpich", lambda pids: os.kill(pids[victim], signal.SIGSTOP), tmp_path / "run", mark, policy
     )
     assert (outcome.ending.ended, set(outcome.ending.lost)) == ("rank-lost", {victim})
-    assert 2 <= len(outcome.run.points) < LONG
-    assert len(outcome.run.points) + len(outcome.run.missing) == LONG
 
 
 @pytest.mark.mpi
 def test_ctrl_c_ends_every_rank_and_keeps_the_sealed_points(tmp_path: Path, mark: str) -> None:
-    press = after_points(2, lambda _: os.kill(os.getpid(), signal.SIGINT))
     assert threading.current_thread() is threading.main_thread()
-    outcome = run(
-        "mpich", sweep(LONG), tmp_path / "run", command=command_of("mpich", mark), on_frame=press
+    outcome = faulted(
+        "mpich", lambda _: os.kill(os.getpid(), signal.SIGINT), tmp_path / "run", mark
     )
     assert outcome.ending.ended == "interrupted"
-    assert 2 <= len(outcome.run.points) < LONG
     assert none_left(mark)
 
 

@@ -71,18 +71,8 @@ def test_a_member_that_was_not_started_is_an_error_of_the_plan(tmp_path: Path) -
     outcome = run("mpich", [point], tmp_path / "run", policy=POLICY)
     assert not outcome.complete
     assert outcome.run.points == []
-    line = (
-        write_plan(plan_of([point]))
-        .splitlines()
-        .index(
-            next(
-                text
-                for text in write_plan(plan_of([point])).splitlines()
-                if text.startswith("point ")
-            )
-        )
-        + 1
-    )
+    lines = write_plan(plan_of([point])).splitlines()
+    line = 1 + next(number for number, text in enumerate(lines) if text.startswith("point "))
     assert f"plan line {line}" in outcome.ending.reason
     assert "names rank 5" in outcome.ending.reason
     assert "members=" in outcome.ending.reason

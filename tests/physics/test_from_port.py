@@ -2,6 +2,7 @@
 
 import msgspec
 import pytest
+from tests.physics.tables import TABLES
 
 from wireproof.model.claim import LinkClaim
 from wireproof.model.record import Nic, Rdma
@@ -52,29 +53,7 @@ def gbps(link: LinkClaim | None) -> float | None:
     return link and link.rate_bits_per_s and round(link.rate_bits_per_s / 1e9, 3)
 
 
-@pytest.mark.parametrize(
-    ("text", "driver", "kind", "rate"),
-    [
-        ("10 Gb/sec (4X)", "mthca", "sdr", 8),
-        ("10 Gb/sec (4X SDR)", "mlx4_core", "sdr", 8),
-        ("20 Gb/sec (4X DDR)", "mlx4_core", "ddr", 16),
-        ("40 Gb/sec (4X QDR)", "mlx4_core", "qdr", 32),
-        ("40 Gb/sec (4X FDR10)", "mlx4_core", "fdr10", 40),
-        ("56 Gb/sec (4X FDR)", "mlx4_core", "fdr", 54.545),
-        ("100 Gb/sec (4X EDR)", "mlx5_core", "edr", 100),
-        ("100 Gb/sec (2X HDR)", "mlx5_core", "hdr100", 100),
-        ("200 Gb/sec (4X HDR)", "mlx5_core", "hdr200", 200),
-        ("200 Gb/sec (2X NDR)", "mlx5_core", "ndr200", 200),
-        ("400 Gb/sec (4X NDR)", "mlx5_core", "ndr400", 400),
-        ("400 Gb/sec (2X XDR)", "mlx5_core", "xdr400", 400),
-        ("800 Gb/sec (4X XDR)", "mlx5_core", "xdr800", 800),
-        ("25 Gb/sec (1X EDR)\n", "mlx5_core", "edr-1x", 25),
-        ("10 Gb/sec (1X QDR)", "mlx4_core", "qdr-1x", 8),
-        ("120 Gb/sec (12X QDR)", "mlx4_core", "qdr-12x", 96),
-        ("100 Gb/sec (4X EDR)", "hfi1", "opa100", 100),
-        ("40 Gb/sec (4X QDR)", "qib", "truescale", 32),
-    ],
-)
+@pytest.mark.parametrize(("text", "driver", "kind", "rate"), TABLES["infiniband_ports"])
 def test_the_rate_of_an_infiniband_port_is_that_after_encoding(
     text: str, driver: str, kind: str, rate: float
 ) -> None:
@@ -85,19 +64,7 @@ def test_the_rate_of_an_infiniband_port_is_that_after_encoding(
     assert floor_constant(link).value > 0
 
 
-@pytest.mark.parametrize(
-    ("driver", "carrier", "protocol"),
-    [
-        ("mlx5_core", "rdma", "infiniband"),
-        ("mlx5_core", "psm", "infiniband"),
-        ("mlx5_core", "any", "infiniband"),
-        ("mlx5_core", "kernel", "tcp"),
-        ("hfi1", "psm", "omnipath"),
-        ("hfi1", "any", "omnipath"),
-        ("hfi1", "kernel", "tcp"),
-        ("qib", "psm", "truescale"),
-    ],
-)
+@pytest.mark.parametrize(("driver", "carrier", "protocol"), TABLES["carried_on_a_fabric"])
 def test_what_carried_the_bytes_makes_the_protocol_of_a_fabric(
     driver: str, carrier: Carrier, protocol: str
 ) -> None:
@@ -109,20 +76,7 @@ def test_what_carried_the_bytes_makes_the_protocol_of_a_fabric(
         assert link.mtu == 2044
 
 
-@pytest.mark.parametrize(
-    ("driver", "carrier", "protocol", "kind"),
-    [
-        ("mlx5_core", "rdma", "rocev2", "roce100"),
-        ("ice", "rdma", "rocev2", "roce100"),
-        ("cxgb4", "rdma", "iwarp", "iwarp100"),
-        ("i40e", "rdma", "iwarp", "iwarp100"),
-        ("mlx5_core", "kernel", "tcp", "100gbe"),
-        ("mlx5_core", "psm", "psm3", "psm3100"),
-        ("mlx5_core", "any", "rocev2", "roce100"),
-        ("cxi_eth", "rdma", "slingshot", "slingshot100"),
-        ("cxi_eth", "kernel", "tcp", "100gbe"),
-    ],
-)
+@pytest.mark.parametrize(("driver", "carrier", "protocol", "kind"), TABLES["carried_on_ethernet"])
 def test_what_carried_the_bytes_makes_the_protocol_of_ethernet(
     driver: str, carrier: Carrier, protocol: str, kind: str
 ) -> None:

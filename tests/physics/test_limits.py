@@ -2,6 +2,7 @@
 
 import msgspec
 import pytest
+from tests.physics.tables import TABLES
 
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput
@@ -48,45 +49,17 @@ def test_goodput_of_ethernet_is_the_printed_one(speed: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "mtu", "data_gb_s", "payload_gb_s", "rounding"),
-    [
-        ("sdr", None, 1.0, 0.985, 0.001),
-        ("ddr", None, 2.0, 1.97, 0.005),
-        ("qdr", None, 4.0, 3.94, 0.005),
-        ("fdr10", None, 5.0, 4.964, 0.001),
-        ("fdr", None, 6.82, 6.77, 0.005),
-        ("edr", None, 12.5, 12.41, 0.005),
-        ("hdr100", None, 12.5, 12.41, 0.005),
-        ("hdr", None, 25.0, 24.8, 0.05),
-        ("ndr", None, 50.0, 49.6, 0.05),
-        ("xdr", None, 100.0, 99.3, 0.05),
-        ("opa100", 8192, 12.5, 12.39, 0.005),
-        ("opa100", 10240, 12.5, 12.41, 0.005),
-        ("opa100", 4096, 12.5, 12.28, 0.005),
-        ("opa100", 2048, 12.5, 12.08, 0.005),
-        ("cn5000", 4096, 50.0, 49.0, 0.5),
-        ("truescale", None, 4.0, 3.4, 0.005),
-    ],
+    ("name", "mtu", "data_gb_s", "payload_gb_s", "rounding"), TABLES["rdma_goodput"]
 )
 def test_goodput_of_rdma_fabrics_is_the_printed_one(
-    name: str, mtu: int | None, data_gb_s: float, payload_gb_s: float, rounding: float
+    name: str, mtu: int, data_gb_s: float, payload_gb_s: float, rounding: float
 ) -> None:
-    link = link_from_name(name, mtu=mtu)
+    link = link_from_name(name, mtu=mtu or None)
     assert link.rate_bits_per_s / 8e9 == pytest.approx(data_gb_s, abs=0.005)
     assert goodput(link) / 1e9 == pytest.approx(payload_gb_s, abs=rounding)
 
 
-@pytest.mark.parametrize(
-    ("slot", "raw", "by_payload"),
-    [
-        ("gen3 x8", 7.88, (6.53, 7.09, 7.41)),
-        ("gen3 x16", 15.75, (13.07, 14.19, 14.82)),
-        ("gen4 x8", 15.75, (13.07, 14.19, 14.82)),
-        ("gen4 x16", 31.51, (26.1, 28.4, 29.6)),
-        ("gen5 x8", 31.51, (26.1, 28.4, 29.6)),
-        ("gen5 x16", 63.0, (52.3, 56.8, 59.3)),
-    ],
-)
+@pytest.mark.parametrize(("slot", "raw", "by_payload"), TABLES["pcie_goodput"])
 def test_goodput_of_pcie_slots_is_the_printed_one(
     slot: str, raw: float, by_payload: tuple[float, ...]
 ) -> None:

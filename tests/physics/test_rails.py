@@ -5,6 +5,7 @@ import pytest
 from tests.changed_runs import codes as own_codes
 from tests.changed_runs import each_nic
 from tests.logs.tables import codes, stream
+from tests.physics.tables import TABLES
 from tests.synthetic import World, run_of
 
 from wireproof.logs.verdict import judge_series
@@ -16,28 +17,7 @@ from wireproof.target.resolve import claimed_link
 from wireproof.verdict.run import judge
 
 
-@pytest.mark.parametrize(
-    ("text", "kind", "rails", "total"),
-    [
-        ("efa:3200", "efa200", 16, 3200),
-        ("slingshot:800", "slingshot200", 4, 800),
-        ("infiniband:3200", "ndr400", 8, 3200),
-        ("ib:1600", "ndr400", 4, 1600),
-        ("roce:3200", "roce400", 8, 3200),
-        ("4xndr400", "ndr400", 4, 1600),
-        ("4 x ndr", "ndr400", 4, 1600),
-        ("2 x edr", "edr", 2, 200),
-        ("2X EDR", "edr", 2, 200),
-        ("2xxdr800", "xdr800", 2, 1600),
-        ("2xxdr", "xdr800", 2, 1600),
-        ("2x100gbe", "100gbe", 2, 200),
-        ("2xinfiniband:200", "hdr200", 2, 400),
-        ("8*slingshot:200", "slingshot200", 8, 1600),
-        ("10gbe", "10gbe", 1, 10),
-        ("efa:400", "efa400", 1, 400),
-        ("infiniband:800", "xdr800", 1, 800),
-    ],
-)
+@pytest.mark.parametrize(("text", "kind", "rails", "total"), TABLES["rails"])
 def test_rails_and_the_rate_of_one_are_kept_apart(
     text: str, kind: str, rails: int, total: float
 ) -> None:

@@ -7,33 +7,14 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.physics.tables import TABLES
 
 from wireproof.physics import claim_from_text
 from wireproof.physics.table import PhysicsError
 from wireproof.physics.units import Quantity, exact, goodput_of, parse_quantity, rates, shares
 
 
-@pytest.mark.parametrize(
-    ("text", "bytes_per_s"),
-    [
-        ("4986.11MB/s", "4986110000"),
-        ("116.96 MB/sec", "116960000"),
-        ("117.27 Mbytes/sec", "117270000"),
-        ("39.88888Gb/s", "4986110000"),
-        ("941 Mbits/sec", "117625000"),
-        ("9.3Gbps", "1162500000"),
-        ("10gbit/s", "1250000000"),
-        ("1GiB/s", "1073741824"),
-        ("1 KiB/s", "1024"),
-        ("12.1 GiB/s", "12992276070.4"),
-        ("8 Gibit/s", "1073741824"),
-        ("8b/s", "1"),
-        ("7 B/s", "7"),
-        ("1e9 B/s", "1000000000"),
-        ("3.9GB/s", "3900000000"),
-        ("100MBps", "100000000"),
-    ],
-)
+@pytest.mark.parametrize(("text", "bytes_per_s"), TABLES["rates"])
 def test_rates_as_people_write_them(text: str, bytes_per_s: str) -> None:
     found = parse_quantity(text)
     assert found.kind == "rate"
@@ -63,17 +44,7 @@ def test_shares_of_a_link() -> None:
     assert shares(1, claim_from_text("ethernet")) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [
-        ("1.24us", "1.24e-6"),
-        ("440 ns", "4.4e-7"),
-        ("2 ms", "0.002"),
-        ("7 usec", "7e-6"),
-        ("0.9µs", "9e-7"),
-        ("1 s", "1"),
-    ],
-)
+@pytest.mark.parametrize(("text", "seconds"), TABLES["times"])
 def test_a_time_needs_a_size_to_become_a_rate(text: str, seconds: str) -> None:
     found = parse_quantity(text)
     assert (found.kind, found.value) == ("time", Decimal(seconds))

@@ -1,5 +1,6 @@
 """Each form of topology as its tool writes it, and what a reader says of a wrong one."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ from wireproof.topology import against, leaf_numbers, read_topology
 from wireproof.topology.infiniband import host_and_nic
 from wireproof.topology.nodes import expand
 
-GOLDEN = Path(__file__).parent.parent / "golden" / "topology"
+HERE = Path(__file__).parent
+GOLDEN = HERE.parent / "golden" / "topology"
 
 
 def read(name: str) -> Fabric:
@@ -105,86 +107,13 @@ def test_our_own_form() -> None:
     assert cables(fabric)["leaf1", "spine2"] == (1, None)
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("", "is empty"),
-        (" \n\t\n", "is empty"),
-        ("SwitchName=a Nodes=n1\0\0", "is binary"),
-        ("\x01\x02\x03\x04" * 50, "is binary"),
-        ("hello, world\n", "not a known topology format"),
-        ("# SwitchName=a Nodes=n1\n", "not a known topology format"),
-        ("SwitchName=a\n", "lists no node"),
-        ("SwitchName=a Nodes=n[1-999999999]\n", "line 1: n[1-999999999] expands to more than"),
-        ("SwitchName=a Nodes=n[1-9999]m[1-9999]\n", "line 1: .* expands to more than"),
-        ("SwitchName=a Nodes=n[1-\n", "line 1: the brackets"),
-        ("SwitchName=a Nodes=n]1[\n", "line 1: the brackets"),
-        ("SwitchName=a Nodes=n[4-1]\n", "line 1: .* is not a set"),
-        ("SwitchName=a Nodes=n[[1]]\n", "line 1: the brackets"),
-        (
-            "SwitchName=a Nodes=n1\nSwitchName=b Nodes=n[1-2]\n",
-            "line 2: node n1 is connected to b and, by line 1, on a",
-        ),
-        ("SwitchName=a Nodes=n1\nSwitchName=a Nodes=n2\n", "line 2: switch a is defined twice"),
-        ("SwitchName=a Switches=a Nodes=n1\n", "line 1: switch a is below itself"),
-        (
-            "SwitchName=top Switches=b\nSwitchName=b Switches=b Nodes=n1\n",
-            "line 2: switch b is below itself",
-        ),
-        (
-            (
-                "[[switch]]\nname='top'\nswitches='b'\n"
-                "[[switch]]\nname='b'\nnodes='n1'\nswitches='c'\n"
-                "[[switch]]\nname='c'\nswitches='b'\n"
-            ),
-            "number 2: switch b is below itself",
-        ),
-        (
-            "SwitchName=a Switches=b\nSwitchName=b Switches=a\nSwitchName=c Nodes=n1\n",
-            "below itself",
-        ),
-        (
-            "SwitchName=a Nodes=n1\nSwitchName=b Switches=a,x\n",
-            "line 2: switch x is used, but no line defines it",
-        ),
-        ("SwitchName=a Nodes=n1\n=x\n", "line 2: =x is not understood"),
-        (
-            "SwitchName=a Nodes=n1\nNodeName=n1 CPUs=4\n",
-            "line 2: NodeName=n1 CPUs=4 is not understood",
-        ),
-        ("topology: \n  tree:\n", "scontrol show topology"),
-        ("[[switch]]\nname = 3\n", "number 1: name and nic must be text"),
-        ("[[switch]]\nname = 'a'\nnodes = 3\n", "nodes must be a set"),
-        ("[[switch]]\nname = 'a'\nnode = 'n1'\n", "has node: allowed are"),
-        ("[[switch]]\nname = 'a'\nnodes = 'n1'\nswitches = 'a'\n", "switch a lists itself"),
-        ("[[switch]]\nname = 'a'\nnodes = 'n1'\nswitches = 'b'\n", "switch b is used, but no"),
-        (
-            "[[switch]]\nname='a'\nswitches='b'\n[[switch]]\nname='b'\nnodes='n1'\nswitches='a'\n",
-            "is below itself",
-        ),
-        (
-            "[[switch]]\nname='a'\nnodes='n1'\n[[switch]]\nname='b'\nnodes='n1'\n",
-            "node n1 is connected to b",
-        ),
-        ("[[switch]]\nname='a'\nnodes='n1'\n[[cable]]\nbetween=['a','a']\n", "joined to itself"),
-        ("[[switch]]\nname='a'\nnodes='n1'\n[[cable]]\nbetween=['a','b']\n", "switch b is used"),
-        ("[[switch]]\nname='a'\nnodes='n1'\n[[cable]]\nbetween='a'\n", "must list two switches"),
-        ("[[switch]]\nname='a'\nnodes='n1'\n[[cable]]\nbetween=['a','a']\ncount=0\n", "count is 0"),
-        (
-            "[[switch]]\nname='a'\nnodes='n1'\n[[cable]]\nbetween=['a','a']\nrate='fast'\n",
-            "rate is fast",
-        ),
-        ("[[switch]]\nname='a\n", "not TOML: "),
-        ("[[switch]]\nname='a'\nnodes='n1'\n[other]\n", "has other"),
-        ("lldp.eth0.chassis.name=leaf1\n", "line 1: the node that printed this"),
-        ("LLDP neighbors:\n-----\n", "lists no LLDP neighbour"),
-        ("NodeGUID          Type  Name\n0x001 FI n1 hfi1_0\n", "opareport -o links"),
-        ("100g 0x0011750101000001   1 FI   n1 hfi1_0\n", "lists no links"),
-    ],
-)
-def test_what_is_wrong_is_one_sentence(text: str, sentence: str) -> None:
-    with pytest.raises(BadInput, match="(?s)" + sentence.replace("[", r"\[")) as caught:
-        read_topology(text, "fabric.txt")
+REFUSED = tomllib.loads((HERE / "refused.toml").read_text(encoding="utf-8"))["case"]
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case["said"])
+def test_what_is_wrong_is_one_sentence(case: dict[str, str]) -> None:
+    with pytest.raises(BadInput, match="(?s)" + case["said"].replace("[", r"\[")) as caught:
+        read_topology(case["text"], "fabric.txt")
     assert "fabric.txt" in str(caught.value)
     assert "\n" not in str(caught.value)
 

@@ -1,5 +1,6 @@
 """Which provider each MPI takes. Intel MPI's cases were seen with the MPI itself."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -7,8 +8,6 @@ import pytest
 from wireproof.launch.engines import Family, MpiInstall
 from wireproof.launch.mpi.libfabrics import allowed_by, choose_provider, described
 from wireproof.model.diagnosis import Listing, Offer
-
-BOTH = ("libfabric.so.1", "libucp.so.0")
 
 
 def offers(*providers: str) -> list[Offer]:
@@ -40,63 +39,15 @@ def mpi(family: Family) -> MpiInstall:
     )
 
 
-@pytest.mark.parametrize(
-    ("variables", "provider", "step"),
-    [
-        ({}, "tcp", "PSM3_HAL"),
-        ({"PSM3_HAL": "sockets"}, "psm3", "the first"),
-        ({"PSM3_HAL": "sockets", "FI_PROVIDER": "psm3"}, "psm3", "FI_PROVIDER=psm3 leaves psm3"),
-        ({"FI_PROVIDER": "psm3"}, "", "MPI_Init ends"),
-        (
-            {"PSM3_HAL": "x", "FI_PROVIDER": "psm3", "I_MPI_OFI_PROVIDER": "tcp"},
-            "",
-            "MPI_Init ends",
-        ),
-        (
-            {"PSM3_HAL": "x", "FI_PROVIDER": "tcp", "I_MPI_OFI_PROVIDER": "psm3"},
-            "",
-            "MPI_Init ends",
-        ),
-        ({"FI_PROVIDER": "^tcp"}, "shm", "FI_PROVIDER=^tcp leaves psm3, shm"),
-        ({"FI_PROVIDER": "shm"}, "shm", "leaves shm"),
-        ({"FI_PROVIDER": "psm3,tcp", "PSM3_HAL": "sockets"}, "psm3", "the first"),
-    ],
-)
-def test_intel_mpi(variables: dict[str, str], provider: str, step: str) -> None:
-    chosen = choose_provider(mpi("intel"), INTEL, (), variables)
-    assert chosen.provider == provider
-    assert any(step in one for one in chosen.why), chosen.why
+CHOICES = tomllib.loads(Path(__file__).with_name("providers.toml").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(
-    ("needed", "variables", "provider", "step"),
-    [
-        (BOTH, {}, "", "first netmod, UCX"),
-        (BOTH, {"MPIR_CVAR_CH4_NETMOD": "ofi"}, "tcp;ofi_rxm", "the first"),
-        (("libfabric.so.1",), {}, "tcp;ofi_rxm", "the first"),
-        (("libucp.so.0",), {"MPIR_CVAR_CH4_NETMOD": "ofi"}, "", "without libfabric"),
-    ],
-)
-def test_mpich(
-    needed: tuple[str, ...], variables: dict[str, str], provider: str, step: str
+@pytest.mark.parametrize(("family", "needed", "variables", "provider", "step"), CHOICES["choices"])
+def test_the_provider_that_an_mpi_takes(
+    family: Family, needed: list[str], variables: dict[str, str], provider: str, step: str
 ) -> None:
-    chosen = choose_provider(mpi("mpich"), DEBIAN, needed, variables)
-    assert chosen.provider == provider
-    assert any(step in one for one in chosen.why), chosen.why
-
-
-@pytest.mark.parametrize(
-    ("variables", "provider", "step"),
-    [
-        ({"OMPI_MCA_mtl": "^ofi", "OMPI_MCA_pml": "^ucx"}, "", "mtl = ^ofi"),
-        ({"OMPI_MCA_pml": "ob1"}, "", "pml = ob1"),
-        ({"OMPI_MCA_pml": "^ucx"}, "net", "mtl_ofi_provider_exclude=shm,sockets,tcp"),
-        ({"OMPI_MCA_mtl_ofi_provider_include": "psm3"}, "", "mtl ofi"),
-        ({"OMPI_MCA_mtl_ofi_provider_exclude": "net"}, "tcp;ofi_rxm", "the first"),
-    ],
-)
-def test_open_mpi(variables: dict[str, str], provider: str, step: str) -> None:
-    chosen = choose_provider(mpi("openmpi"), DEBIAN, (), variables)
+    offered = INTEL if family == "intel" else DEBIAN
+    chosen = choose_provider(mpi(family), offered, needed, variables)
     assert chosen.provider == provider
     assert any(step in one for one in chosen.why), chosen.why
 

@@ -1,9 +1,11 @@
 """The confirm stage of a port: the slower it is, the fewer looks it gets with each partner."""
 
+import dataclasses
+
 import numpy as np
 import pytest
+from tests.locate.test_screen import samples_from
 
-from wireproof.locate.samples import Samples
 from wireproof.locate.screen import screen
 from wireproof.measure.schedule import screen_rounds
 from wireproof.measure.session.screen_plan import confirm_points
@@ -16,17 +18,12 @@ def confirmed_pairs(share: float) -> dict[frozenset[int], int]:
     """How often each pair is streamed alone when n4 sends at ``share`` of what the others reach."""
     ends = [(a, b, i) for i, pairs in enumerate(screen_rounds(8, None, 1)) for a, b in pairs]
     ends += [(b, a, i) for a, b, i in ends]
-    noise = np.random.default_rng(5).normal(0.0, 0.01, len(ends))
-    value = np.array([1e7 * (share if a == 3 else 1.0) for a, _, _ in ends]) * np.exp(noise)
-    samples = Samples(
-        nodes=HOSTS,
-        metric="goodput",
-        origin=np.array([a for a, _, _ in ends]),
-        target=np.array([b for _, b, _ in ends]),
-        round=np.array([i for _, _, i in ends]),
-        value=value,
-        half_width=np.full(len(ends), 0.01),
-    )
+    noise = np.exp(np.random.default_rng(5).normal(0.0, 0.01, len(ends)))
+    rows = [
+        (*end, 1e7 * (share if end[0] == 3 else 1.0) * x)
+        for end, x in zip(ends, noise, strict=True)
+    ]
+    samples = dataclasses.replace(samples_from(rows, 8), nodes=HOSTS)
     place = Target(hosts=HOSTS, start_on=HOSTS, ranks=8)
     found: dict[frozenset[int], int] = {}
     for point in confirm_points([screen(samples)], place, None, seed=1)[0]:

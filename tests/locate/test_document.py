@@ -128,20 +128,23 @@ def test_what_silence_is_worth(changes: dict[str, Any], words: str) -> None:
     assert words in flat(text_of(section(located(**changes)), Look(width=160)))
 
 
-def test_hostile_names_and_numbers_are_harmless() -> None:
+def hostile() -> Located:
+    """Names that are markup and control characters, and numbers that are none."""
     cause = Cause(code=HOSTILE, sentence=HOSTILE, confidence=0.1, fix=HOSTILE, evidence=[HOSTILE])
-    odd = blame(
-        subject=HOSTILE, slowdown=math.nan, value=math.inf, confidence=math.nan, causes=[cause]
-    )
-    whole = located(
+    words = {"subject": HOSTILE, "nodes": [HOSTILE], "evidence": [HOSTILE], "causes": [cause]}
+    odd = blame(slowdown=math.nan, value=math.inf, expected=0.0, confidence=math.nan, **words)
+    return located(
         blames=[odd],
         cleared=[HOSTILE],
         missing={HOSTILE: HOSTILE},
         notes=[HOSTILE],
-        tiers=[Tier(name=HOSTILE, samples=1, median=math.nan)],
+        tiers=[Tier(name=HOSTILE, samples=1, median=one) for one in (math.nan, math.inf)],
         contention=[Contention(subject=HOSTILE, loaded=1.0, alone=math.nan, sentence=HOSTILE)],
     )
-    shown = text_of(section(whole))
+
+
+def test_hostile_names_and_numbers_are_harmless() -> None:
+    shown = text_of(section(hostile()))
     assert "\x1b" not in shown
     assert "\u202e" not in shown
     assert "confidence unknown" in flat(shown)

@@ -3,17 +3,16 @@ hostile names dead.
 """
 
 import json
-import math
 import re
 from dataclasses import replace
 
 import msgspec
-from tests.locate.test_document import blame, located, section
+from tests.locate.test_document import blame, hostile, located, section
 from tests.report.test_html import Reader
-from tests.report.test_worlds import HOSTILE, four_nodes
+from tests.report.test_worlds import four_nodes
 
 from wireproof.measure.export import page_of
-from wireproof.model.located import Attachment, Contention, Fabric, Located, Tier
+from wireproof.model.located import Attachment, Fabric
 from wireproof.report.figure.heat import GROUPS_WITHOUT_FABRIC, leaf_map
 from wireproof.report.figure.strip import MOST_COLUMNS, strip_of
 from wireproof.report.judged_run import JudgedRun
@@ -156,18 +155,7 @@ def test_what_is_embedded_stays_within_its_budget() -> None:
 
 
 def test_hostile_names_are_text() -> None:
-    odd = blame(
-        subject=HOSTILE, nodes=[HOSTILE], evidence=[HOSTILE], slowdown=math.nan, expected=0.0
-    )
-    whole: Located = located(
-        blames=[odd],
-        cleared=[HOSTILE],
-        missing={HOSTILE: HOSTILE},
-        notes=[HOSTILE],
-        tiers=[Tier(name=HOSTILE, samples=1, median=math.inf)],
-        contention=[Contention(subject=HOSTILE, loaded=1.0, alone=1.0, sentence=HOSTILE)],
-    )
-    page = page_of([section(whole)], "hostile")
+    page = page_of([section(hostile())], "hostile")
     assert "<script>alert" not in page
     assert "\u202e" not in page
     tags = {tag for tag, _ in Reader(page).elements}

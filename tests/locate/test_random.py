@@ -2,9 +2,9 @@
 
 import math
 
-import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.locate.test_screen import samples_from
 
 from wireproof.locate.confirm import conclude
 from wireproof.locate.samples import Samples
@@ -29,21 +29,12 @@ leaves = st.none() | st.lists(
 )
 
 
-def _samples(metric: Metric, table: list[Row], half_width: float = math.nan) -> Samples:
+def _samples(metric: Metric, table: list[Row]) -> Samples:
     """Rows as samples; the second number is the distance to the target, so that nobody measures
     with itself.
     """
-    columns = np.asarray(table, dtype=np.float64).reshape(-1, 4)
-    origin = columns[:, 0].astype(np.int32)
-    return Samples(
-        metric=metric,
-        nodes=tuple(f"n{number}" for number in range(NODES)),
-        origin=origin,
-        target=((origin + columns[:, 1].astype(np.int32)) % NODES).astype(np.int32),
-        round=columns[:, 2].astype(np.int32),
-        value=columns[:, 3],
-        half_width=np.full(len(columns), half_width),
-    )
+    rows = [(a, (a + step) % NODES, number, value) for a, step, number, value in table]
+    return samples_from(rows, NODES, metric)
 
 
 def _fabric(names: list[str] | None) -> Fabric | None:

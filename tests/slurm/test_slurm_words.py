@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.launch.test_command import FOUND, request
+from tests.slurm.test_slurm_answers import PRINTED
 
 from wireproof.launch.engines import Family
 from wireproof.launch.schedulers.slurm_commands import SlurmFound, parse_plugins, slurm_options
@@ -56,19 +57,8 @@ def test_the_way_that_is_wanted_comes_first_and_the_other_is_left() -> None:
         assert [way.starter for way, _ in ways] == starters
 
 
-@pytest.mark.parametrize(
-    ("hosts", "folded"),
-    [
-        (("n1", "n2", "n3", "n7", "n5"), "n[1-3],n7,n5"),
-        (("n2", "n1"), "n2,n1"),
-        (("n9", "n10"), "n[9-10]"),
-        (("n09", "n10", "n011"), "n[09-10],n011"),
-        (("n1", "n1", "n2"), "n1,n[1-2]"),
-        (("login", "a-1-2", "a-1-3"), "login,a-1-[2-3]"),
-        ((), ""),
-    ],
-)
-def test_folding_keeps_order_and_repeats(hosts: tuple[str, ...], folded: str) -> None:
+@pytest.mark.parametrize(("hosts", "folded"), PRINTED["folded"])
+def test_folding_keeps_order_and_repeats(hosts: list[str], folded: str) -> None:
     assert fold_hosts(hosts) == folded
 
 
@@ -81,22 +71,6 @@ def test_unfolding_gives_the_hosts_back(hosts: list[str]) -> None:
     assert (list(parse_hosts(folded, repeats=True)) if hosts else []) == hosts
 
 
-@pytest.mark.parametrize(
-    ("printed", "plugins"),
-    [
-        (
-            (
-                "MPI plugin types are...\n\tpmix\n\tnone\n\tcray_shasta\n\tpmi2\n"
-                "specific pmix plugin versions available: pmix_v4\n"
-            ),
-            ("pmix", "none", "cray_shasta", "pmi2", "pmix_v4"),
-        ),
-        (
-            "srun: MPI types are...\nsrun: pmi2\nsrun: none\nsrun: pmix_v3\n",
-            ("pmi2", "none", "pmix_v3"),
-        ),
-        ("\x00\x1b[31m\n", ()),
-    ],
-)
-def test_plugins(printed: str, plugins: tuple[str, ...]) -> None:
-    assert parse_plugins(printed) == plugins
+@pytest.mark.parametrize(("printed", "plugins"), PRINTED["plugins"])
+def test_plugins(printed: str, plugins: list[str]) -> None:
+    assert list(parse_plugins(printed)) == plugins

@@ -9,7 +9,7 @@ from tests.audit.test_conditions import status
 from tests.audit.trees import HFI1_2015, lay_out
 from tests.cli.verb import wireproof
 
-from wireproof.audit import gone, not_yet
+from wireproof.audit import lacking
 from wireproof.audit.job import settings_called
 from wireproof.model.setting import Setting
 
@@ -37,15 +37,15 @@ def setting(**release: str) -> Setting:
     ],
 )
 def test_releases_are_compared_by_their_numbers(release: str, is_gone: bool) -> None:
-    assert bool(gone(setting(until=release), NAMES.__getitem__)) is is_gone
+    assert bool(lacking(setting(until=release), NAMES.__getitem__)[0]) is is_gone
     known = release.startswith(("Linux", "RHEL"))
-    assert bool(not_yet(setting(since=release), NAMES.__getitem__)) is (known and not is_gone)
+    assert bool(lacking(setting(since=release), NAMES.__getitem__)[1]) is (known and not is_gone)
 
 
 def test_other_systems_and_unknown_kernels_are_not_compared() -> None:
     names = {**NAMES, "host.os": "ubuntu", "host.kernel": "mainline"}
-    assert not gone(setting(until="RHEL 7"), names.__getitem__)
-    assert not gone(setting(until="Linux 2.6"), names.__getitem__)
+    assert lacking(setting(until="RHEL 7"), names.__getitem__) == ("", "")
+    assert lacking(setting(until="Linux 2.6"), names.__getitem__) == ("", "")
 
 
 def _explained(*argv: str) -> str:

@@ -110,11 +110,12 @@ class _Judge:
         if applies is False:
             why = _why_not(entry, instance)
             return self._made(entry, instance, "not-applicable", why)
-        if why := gone(entry.setting, self._lookup(instance, UNKNOWN)):
-            return self._made(entry, instance, "not-applicable", why)
+        gone, not_yet = lacking(entry.setting, self._lookup(instance, UNKNOWN))
+        if gone:
+            return self._made(entry, instance, "not-applicable", gone)
         reading = reading_of(self.machine, entry, instance, self._lookup(instance, UNKNOWN))
         if isinstance(reading.value, Unknown):
-            return self._unread(entry, instance, reading, applies)
+            return self._unread(entry, instance, reading, applies, not_yet)
         if applies is None:
             why = f"its condition {self._needs(entry.applies, instance, reading.value)}"
             return self._made(entry, instance, "unknown", why, reading)
@@ -159,10 +160,10 @@ class _Judge:
         instance: Instance,
         reading: SettingReading,
         applies: bool | None,
+        not_yet: str,
     ) -> AuditResult:
         if reading.absent and applies is not None:
-            release = not_yet(entry.setting, self._lookup(instance, UNKNOWN))
-            why = release or f"this system does not have it: {'; '.join(reading.evidence)}"
+            why = not_yet or f"this system does not have it: {'; '.join(reading.evidence)}"
             return self._made(entry, instance, "not-applicable", why, reading)
         why = "; ".join(reading.evidence) or "no place to read it is known for this system"
         return self._made(entry, instance, "unknown", why, reading)
@@ -322,41 +323,33 @@ _RELEASE = re.compile(rf"(Linux|RHEL) ({_NUMBERS.pattern})", re.ASCII)
 _LIKE_RHEL = {"rhel", "centos", "rocky", "almalinux", "ol"}
 
 
-def gone(setting: Setting, names: Lookup) -> str:
-    """Return why the host's release no longer has the setting; "" if it has, or if that
-    is unknown.
+def lacking(setting: Setting, names: Lookup) -> tuple[str, str]:
+    """Return why the host's release no longer has the setting, and why it does not have it yet; ""
+    if it has, or if that is unknown. Distributions backport features into old kernels, so the
+    second is used only for settings that are absent.
     """
-    compared = _compared(setting.until, names)
-    if compared is None or compared[0] < compared[1]:
-        return ""
-    return f"it was removed in {setting.until}; {compared[2]}"
+    gone, here = _compared(setting.until, names)
+    absent, release = _compared(setting.since, names)
+    return (
+        f"it was removed in {setting.until}; {here}" if gone is True else "",
+        f"it exists since {setting.since}; {release}" if absent is False else "",
+    )
 
 
-def not_yet(setting: Setting, names: Lookup) -> str:
-    """Return why the host's release does not have the setting yet; "" if it has, or if that is
-    unknown. Distributions backport features into old kernels, so this is used only for settings
-    that are absent.
+def _compared(release: str, names: Lookup) -> tuple[bool | None, str]:
+    """Return whether the host's release is ``release`` or later, and the host's release in words;
+    None if that is unknown.
     """
-    compared = _compared(setting.since, names)
-    if compared is None or compared[0] >= compared[1]:
-        return ""
-    return f"it exists since {setting.since}; {compared[2]}"
-
-
-def _compared(release: str, names: Lookup) -> tuple[list[int], list[int], str] | None:
-    """Return (the host's release, the setting's release, the host's release in words)."""
     wanted = _RELEASE.fullmatch(release)
-    if wanted is None:
-        return None
-    linux = wanted.group(1) == "Linux"
-    if not linux and names("host.os") not in _LIKE_RHEL:
-        return None
+    linux = wanted is not None and wanted[1] == "Linux"
+    if wanted is None or not (linux or names("host.os") in _LIKE_RHEL):
+        return None, ""
     here = names("host.kernel" if linux else "host.os_version")
     number = _NUMBERS.match(here) if isinstance(here, str) else None
     if number is None:
-        return None
-    here_text = f"this {'kernel' if linux else 'system'} is {number.group()}"
-    return _parts(number.group()), _parts(wanted.group(2)), here_text
+        return None, ""
+    is_later = _parts(number[0]) >= _parts(wanted[2])
+    return is_later, f"this {'kernel' if linux else 'system'} is {number[0]}"
 
 
 def _parts(text: str) -> list[int]:

@@ -37,17 +37,22 @@ _UNITS: dict[str, int] = {
     **{unit + "i": 1024 ** (at + 1) for at, unit in enumerate("KMGT")},
 }
 _CONSTANTS: dict[str, Value] = {"true": True, "false": False, "none": None}
-_COMPARISONS: dict[type[ast.cmpop], str] = {
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.In: "in",
-    ast.NotIn: "in",
+_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Value]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.In: lambda part, whole: part in whole,
+    ast.NotIn: lambda part, whole: part not in whole,
 }
-_SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+_STEPS: dict[type[ast.operator], Callable[[Any, Any], Value]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
 _LOOKUPS = ("known", "setting", "exists")
 
 
@@ -61,17 +66,12 @@ class Expression:
 
     def value(self, lookup: Lookup | Mapping[str, Value]) -> Value:
         """Return the value of the condition; names that ``lookup`` does not know are UNKNOWN."""
-        find = lookup if callable(lookup) else _of_mapping(lookup)
+        find = lookup if callable(lookup) else lambda name: lookup.get(name, UNKNOWN)
         return self._evaluate(find)
 
     def holds(self, lookup: Lookup | Mapping[str, Value]) -> bool | None:
         """Return whether the condition is true; None if that is unknown."""
-        value = self.value(lookup)
-        return None if isinstance(value, Unknown) else bool(value)
-
-
-def _of_mapping(values: Mapping[str, Value]) -> Lookup:
-    return lambda name: values.get(name, UNKNOWN)
+        return _truth(self.value(lookup))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -119,16 +119,15 @@ class _TreeReader:
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return negated(self._node(operand, deeper))
             case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return calculated("-", constant(0), self._node(operand, deeper))
-            case ast.BinOp(left=left, op=op, right=right) if type(op) in _SIGNS:
+                return calculated(operator.sub, constant(0), self._node(operand, deeper))
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _STEPS:
                 operands = self._node(left, deeper), self._node(right, deeper)
-                return calculated(_SIGNS[type(op)], *operands)
+                return calculated(_STEPS[type(op)], *operands)
             case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARISONS:
                 found = self._node(left, deeper), self._node(right, deeper)
-                node = compared(_COMPARISONS[type(op)], *found)
-                return negated(node) if isinstance(op, ast.NotIn) else node
+                return strict(_COMPARISONS[type(op)], *found)
             case ast.List(elts=elements):
-                return listed([self._node(each, deeper) for each in elements])
+                return strict(_listed, *(self._node(each, deeper) for each in elements))
             case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
                 return self._call(name, tree, arguments, deeper)
             case ast.Constant(value=int() | float() | str() as value) if not isinstance(
@@ -162,8 +161,7 @@ class _TreeReader:
         if len(arguments) != wanted:
             what = f"{name} takes {wanted} arguments, not {len(arguments)}"
             raise self._wrong(tree.col_offset, what)
-        nodes = [self._node(each, depth) for each in arguments]
-        return lambda lookup: function(*(node(lookup) for node in nodes))
+        return strict(function, *(self._node(each, depth) for each in arguments))
 
     def _lookup_call(self, name: str, tree: ast.Call, arguments: list[ast.expr]) -> Node:
         """Translate ``setting("id")`` (the value of another setting), ``exists("path")`` or
@@ -210,14 +208,8 @@ Lookup = Callable[[str], Value]
 Node = Callable[[Lookup], Value]
 
 
-def _length(value: Value) -> Value:
-    return len(value) if isinstance(value, (list, str)) else UNKNOWN
-
-
 def _matches(value: Value, patterns: Value) -> Value:
     """Return whether the whole text matches a pattern, or any of a list."""
-    if isinstance(value, Unknown):
-        return UNKNOWN
     wanted = patterns if isinstance(patterns, list) else [patterns]
     return isinstance(value, str) and any(fnmatchcase(value, str(each)) for each in wanted)
 
@@ -227,18 +219,14 @@ _BETWEEN_WORDS = re.compile(r"[\s,;]+")
 
 def _any_word(text: Value, patterns: Value) -> Value:
     """Return whether a word of the text, in lower case, matches a pattern."""
-    if isinstance(text, Unknown):
-        return UNKNOWN
     words = _BETWEEN_WORDS.split(str(text).casefold())
     return any(_matches(word, patterns) for word in words)
 
 
-def _argument(text: Value, name: Value, absent: Value) -> Value:
+def _argument(text: str, name: Value, absent: Value) -> Value:
     """Return the number in the last ``NAME=NUMBER`` of the text, with K, M, G or T in powers of
     1024; ``absent`` if there is none.
     """
-    if not isinstance(text, str):
-        return UNKNOWN
     found = re.findall(
         rf"(?:^|\s){re.escape(str(name))}=(\d{{1,18}})([KMGT]?)", text, re.IGNORECASE
     )
@@ -249,30 +237,19 @@ def _argument(text: Value, name: Value, absent: Value) -> Value:
 
 
 def _contains(text: Value, part: Value) -> Value:
-    if isinstance(text, Unknown):
-        return UNKNOWN
     return isinstance(text, (str, list)) and str(part) in text
 
 
-def _version(text: Value) -> Value:
+def _version(text: str) -> Value:
     """Return ``4.18.0-553.el8`` as [4, 18, 0], to compare part by part."""
-    if not isinstance(text, str):
-        return UNKNOWN
     match = re.match(r"\D{0,8}(\d{1,9}(?:\.\d{1,9}){0,4})", text)
     return [int(part) for part in match.group(1).split(".")] if match else UNKNOWN
 
 
-def _numbers(values: Value) -> list[int | float]:
+def _extreme(choose: Callable[..., Value], values: Value) -> Value:
+    """``choose``: min or max."""
     listed = values if isinstance(values, list) else [values]
-    return [value for value in listed if isinstance(value, (int, float))]
-
-
-def _smallest(values: Value) -> Value:
-    return min(_numbers(values), default=UNKNOWN)
-
-
-def _largest(values: Value) -> Value:
-    return max(_numbers(values), default=UNKNOWN)
+    return choose((one for one in listed if isinstance(one, (int, float))), default=UNKNOWN)
 
 
 def _first(values: Value) -> Value:
@@ -288,15 +265,15 @@ def _common(first: Value, second: Value) -> Value:
 
 
 FUNCTIONS: dict[str, tuple[int, Callable[..., Value]]] = {
-    "count": (1, _length),
+    "count": (1, len),
     "first": (1, _first),
     "matches": (2, _matches),
     "any_word": (2, _any_word),
     "argument": (3, _argument),
     "contains": (2, _contains),
     "version": (1, _version),
-    "smallest": (1, _smallest),
-    "largest": (1, _largest),
+    "smallest": (1, functools.partial(_extreme, min)),
+    "largest": (1, functools.partial(_extreme, max)),
     "common": (2, _common),
 }
 """Map a name to its number of arguments and its function. ``known``, ``setting`` and ``exists`` are
@@ -308,12 +285,34 @@ def constant(value: Value) -> Node:
     return lambda _lookup: value
 
 
-def listed(nodes: list[Node]) -> Node:
+def strict(function: Callable[..., Value], *nodes: Node) -> Node:
+    """Return a node for ``function`` of the values of ``nodes``: UNKNOWN if any of them is UNKNOWN,
+    or does not fit, such as a word instead of a number.
+    """
+
     def evaluate(lookup: Lookup) -> Value:
         values = [node(lookup) for node in nodes]
-        return UNKNOWN if any(isinstance(one, Unknown) for one in values) else values
+        if any(isinstance(value, Unknown) for value in values):
+            return UNKNOWN
+        try:
+            return function(*values)
+        except (TypeError, ArithmeticError):
+            return UNKNOWN
 
     return evaluate
+
+
+def _listed(*values: Value) -> Value:
+    return list(values)
+
+
+def calculated(step: Callable[[Any, Any], Value], left: Node, right: Node) -> Node:
+    def of_numbers(first: Value, second: Value) -> Value:
+        if not (isinstance(first, (int, float)) and isinstance(second, (int, float))):
+            return UNKNOWN
+        return step(first, second)
+
+    return strict(of_numbers, left, right)
 
 
 def _truth(value: Value) -> bool | None:
@@ -338,53 +337,4 @@ def either(left: Node, right: Node) -> Node:
 
 
 def negated(node: Node) -> Node:
-    def evaluate(lookup: Lookup) -> Value:
-        truth = _truth(node(lookup))
-        return UNKNOWN if truth is None else not truth
-
-    return evaluate
-
-
-_ORDERS: dict[str, Callable[[Any, Any], bool]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-
-
-def compared(sign: str, left: Node, right: Node) -> Node:
-    def evaluate(lookup: Lookup) -> Value:
-        first, second = left(lookup), right(lookup)
-        if isinstance(first, Unknown) or isinstance(second, Unknown):
-            return UNKNOWN
-        try:
-            return first in second if sign == "in" else _ORDERS[sign](first, second)  # type: ignore[operator]
-        except TypeError:  # a word instead of a number, because the value could not be parsed
-            return UNKNOWN
-
-    return evaluate
-
-
-_STEPS: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-}
-
-
-def calculated(sign: str, left: Node, right: Node) -> Node:
-    def evaluate(lookup: Lookup) -> Value:
-        first, second = left(lookup), right(lookup)
-        numbers = (int, float)
-        if not (isinstance(first, numbers) and isinstance(second, numbers)):
-            return UNKNOWN
-        if sign == "/" and second == 0:
-            return UNKNOWN
-        result: Value = _STEPS[sign](first, second)
-        return result
-
-    return evaluate
+    return strict(operator.not_, node)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -240,6 +240,13 @@ def _is_kept(frame: FactFrame) -> bool:
 def matches_any(patterns: Iterable[str], path: str) -> bool:
     """Return whether any pattern matches ``path``; ``*`` stays within a folder."""
     return _compiled(tuple(patterns)).fullmatch(path) is not None
+
+
+def sections(heading: re.Pattern[str], text: str) -> Iterator[tuple[re.Match[str], str]]:
+    """Yield each heading with the text below it, up to the next heading."""
+    heads = list(heading.finditer(text))
+    for head, end in zip(heads, [*(head.start() for head in heads[1:]), len(text)], strict=False):
+        yield head, text[head.end() : end]
 
 
 @functools.lru_cache(maxsize=1024)

@@ -15,7 +15,7 @@ from typing import Literal
 import msgspec
 
 from wireproof.audit.expression import UNKNOWN, Value
-from wireproof.audit.facts import HostFacts
+from wireproof.audit.facts import HostFacts, sections
 from wireproof.model.errors import decode_json
 from wireproof.model.record import FactFrame, Nic
 
@@ -49,8 +49,7 @@ def audited(facts: HostFacts) -> list[Nic]:
         name = path.split("/")[4]
         selected.add(name)
         listed.setdefault(name, Nic(name=name))
-    _add_lower(selected, listed)
-    return [listed[name] for name in sorted(selected)]
+    return [listed[name] for name in sorted(_closure(listed, selected)) if name in listed]
 
 
 def listed_nics(facts: HostFacts) -> list[Nic]:
@@ -135,16 +134,6 @@ def _may_carry(nic: Nic, addressed: bool) -> bool:
     return nic.operstate in _UP and (not addressed or routed)
 
 
-def _add_lower(selected: set[str], listed: Mapping[str, Nic]) -> None:
-    """Add all interfaces below those that were found."""
-    waiting = list(selected)
-    while waiting:
-        for name in listed[waiting.pop()].lower:
-            if name in listed and name not in selected:
-                selected.add(name)
-                waiting.append(name)
-
-
 def names_of(nic: Nic, facts: HostFacts, all_of: Iterable[Nic]) -> dict[str, Value]:
     """Return the names ``nic.*`` that do not need the adapter's files."""
     below = [other for other in all_of if other.name in nic.lower]
@@ -223,13 +212,16 @@ def default_interfaces(facts: HostFacts) -> set[str]:
 
 def with_lower(facts: HostFacts, names: Iterable[str]) -> frozenset[str]:
     """Return the interfaces and all interfaces below them."""
-    lower = {nic.name: nic.lower for nic in listed_nics(facts)}
+    return _closure({nic.name: nic for nic in listed_nics(facts)}, names)
+
+
+def _closure(listed: Mapping[str, Nic], names: Iterable[str]) -> frozenset[str]:
     waiting, closure = list(names), set[str]()
     while waiting:
         name = waiting.pop()
         if name not in closure:
             closure.add(name)
-            waiting += lower.get(name, [])
+            waiting += listed[name].lower if name in listed else []
     return frozenset(closure)
 
 
@@ -307,11 +299,8 @@ def _links(text: str) -> Iterator[tuple[str, str, str, str]]:
     """Yield name, parent, words after the flags of the first line, and further lines of each
     interface.
     """
-    heads = list(_HEAD.finditer(text))
-    ends = [*(head.start() for head in heads[1:]), len(text)]
-    for head, end in zip(heads, ends, strict=False):  # an empty list needs an end too
-        name, parent, words = head.groups(default="")
-        yield name, parent, words, text[head.end() : end]
+    for head, body in sections(_HEAD, text):
+        yield *head.groups(default=""), body
 
 
 _OF_BOND = ("mode", "miimon", "arp_interval", "xmit_hash_policy")

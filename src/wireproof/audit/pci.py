@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from wireproof.audit.facts import HostFacts
+from wireproof.audit.facts import HostFacts, sections
 from wireproof.audit.interfaces import listed_nics
 from wireproof.model.errors import decode_json
 from wireproof.model.record import FactFrame
@@ -72,17 +72,10 @@ class PciDevice(msgspec.Struct, frozen=True, kw_only=True):
     closed: bool = False
 
     @property
-    def domain(self) -> str:
-        return self.address.partition(":")[0]
-
-    @property
-    def bus(self) -> int:
-        """The bus number; -1 if the address is invalid."""
-        parts = self.address.split(":")
-        try:
-            return int(parts[1], 16) if len(parts) == 3 else -1
-        except ValueError:
-            return -1
+    def bus(self) -> tuple[str, int]:
+        """The domain and the number of the bus; -1 if the address is invalid."""
+        parts = re.fullmatch(r"([^:]*):([0-9a-fA-F]{1,8}):[^:]*", self.address)
+        return (parts[1], int(parts[2], 16)) if parts else ("", -1)
 
 
 class _PciTable:
@@ -246,10 +239,10 @@ def _own_values(path: Sequence[PciDevice]) -> Texts:
 def _path(device: PciDevice, devices: Sequence[PciDevice]) -> list[PciDevice]:
     """Return the device and the bridges above it, up to the root port."""
     above = {
-        (other.domain, other.secondary): other for other in devices if other.secondary is not None
+        (other.bus[0], other.secondary): other for other in devices if other.secondary is not None
     }
     path = [device]
-    while (bridge := above.get((path[-1].domain, path[-1].bus))) is not None:
+    while (bridge := above.get(path[-1].bus)) is not None:
         if bridge in path or len(path) > _DEEPEST:
             break
         path.append(bridge)
@@ -311,7 +304,7 @@ def _between(
     """Return the word for the path between the first devices of two paths, and its bridges."""
     common = next((bridge for bridge in first[1:] if bridge in second[1:]), None)
     if common is None:
-        if first[-1].domain == second[-1].domain and first[-1].bus == second[-1].bus:
+        if first[-1].bus == second[-1].bus:
             return "PHB", ()
         near = first[0].numa is not None and first[0].numa == second[0].numa
         return ("NODE" if near else "SYS"), ()
@@ -342,10 +335,7 @@ _LINK = r":\s.*?Speed (?:(\d+(?:\.\d)?)GT/s|unknown)[^,]*, Width x(\d{1,2})"
 
 def devices_of_lspci(text: str) -> Iterator[PciDevice]:
     """Yield a device for each paragraph that starts with an address; the default domain is 0000."""
-    heads = list(_HEAD.finditer(text))
-    ends = [*(head.start() for head in heads[1:]), len(text)]
-    for head, end in zip(heads, ends, strict=False):  # an empty list needs an end too
-        body = text[head.end() : end]
+    for head, body in sections(_HEAD, text):
         address = head.group(1)
         kind = _CLASS.search(head.group(2))
         named = _CLASSES.get(head.group(2).partition(":")[0], "")

@@ -4,26 +4,76 @@ texts are hostile: what cannot be parsed is left out."""
 
 import functools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from wireproof.audit.expression import UNKNOWN, Value
 from wireproof.audit.facts import UNKEPT, HostFacts
 from wireproof.audit.interfaces import IP_ADDRESS, driver_of, link_files, listed_nics
 from wireproof.model.record import FactFrame, Nic
 
-DMIDECODE = ("dmidecode",)
-_DMI = {
-    ("BIOS Information", "Vendor"): "bios_vendor", ("BIOS Information", "Version"): "bios_version",
-    ("BIOS Information", "Release Date"): "bios_date",
-    ("System Information", "Manufacturer"): "sys_vendor",
-    ("System Information", "Product Name"): "product_name",
-}  # fmt: skip
+DMIDECODE, LSCPU, NUMACTL = ("dmidecode",), ("lscpu",), ("numactl", "--hardware")
+CPUPOWER, SESTATUS = ("cpupower", "frequency-info"), ("sestatus",)
+IBSTAT, DEVINFO = ("ibstat",), ("ibv_devinfo", "-v")
+OF_ARCHIVES = (DMIDECODE, LSCPU, NUMACTL, CPUPOWER, SESTATUS, IBSTAT, DEVINFO)
+"""Commands about the whole host whose output replaces /sys."""
+Files = Iterator[tuple[str, str]]
+_Table = tuple[tuple[str, str, str, str], ...]
+"""The name of a row in a program's output, the file with its value, the pattern of valid values,
+and the text of the file (with groups of the pattern).
+"""
+_ALL = (".+", r"\g<0>")
+_DMI: dict[str, _Table] = {
+    "BIOS Information": (
+        ("Vendor", "bios_vendor", *_ALL),
+        ("Version", "bios_version", *_ALL),
+        ("Release Date", "bios_date", *_ALL),
+    ),
+    "System Information": (
+        ("Manufacturer", "sys_vendor", *_ALL),
+        ("Product Name", "product_name", *_ALL),
+    ),
+}
+_ETHTOOL: _Table = (
+    ("Speed", "speed", r"(\d{1,7})Mb/s", r"\1"),
+    ("Speed", "speed", r"Unknown!.*", "-1"),
+    ("Duplex", "duplex", "Full", "full"),
+    ("Duplex", "duplex", "Half", "half"),
+)
+_SELINUX: _Table = (
+    ("Current mode", "enforce", "enforcing", "1"),
+    ("Current mode", "enforce", "permissive", "0"),
+)
+"""A kernel with SELinux disabled has no such file."""
+_DEVICE: _Table = (
+    ("Firmware version", "fw_ver", *_ALL),
+    ("CA type", "hca_type", *_ALL),
+    ("board_id", "board_id", *_ALL),
+)
+_PHYSICAL = ("Sleep", "Polling", "Disabled", "PortConfigurationTraining", "LinkUp",
+             "LinkErrorRecovery")  # fmt: skip
+_PORT_ROWS: _Table = (
+    ("Link layer", "link_layer", *_ALL),
+    ("Rate", "rate", r"(\d{1,4}(?:\.\d)?)( \(\w+\))?", r"\1 Gb/sec\2"),
+    ("State", "state", "Down", "1: DOWN"),
+    ("State", "state", "Initializing", "2: INIT"),
+    ("State", "state", "Armed", "3: ARMED"),
+    ("State", "state", "Active", "4: ACTIVE"),
+    *(
+        ("Physical state", "phys_state", word, f"{number}: {word}")
+        for number, word in enumerate(_PHYSICAL, 1)
+    ),
+)
+"""A port as ibstat prints it. /sys has the number before the word (IBA, 14.2.5.6)."""
+_UNLISTED_DEVICE: _Table = (("vendor_id", "device/uevent", "0x1d0f", "DRIVER=efa\n"),)
+"""Makers with a single RDMA driver, by the PCI number that ibv_devinfo prints."""
+_UNLISTED_PORT: _Table = (
+    ("state", "state", r"PORT_([A-Z]+) \(([1-4])\)", r"\2: \1"),
+    ("link_layer", "link_layer", *_ALL),
+)
 
 
 def printed_of(nic: str) -> tuple[tuple[str, ...], ...]:
-    """Return the commands whose output an archive may have for an interface; a live host
-    has /sys.
-    """
+    """Return the commands whose output archives have for an interface; a live host has /sys."""
     return (("ethtool", nic), driver_of(nic))
 
 
@@ -37,7 +87,7 @@ def printed_files(facts: HostFacts) -> dict[str, FactFrame]:
             *_of_dmidecode(facts),
             *_of_lscpu(facts),
             *_of_cpupower(facts),
-            *_of_sestatus(facts),
+            *_files(_rows(_printed(facts, SESTATUS)), _SELINUX, "/sys/fs/selinux"),
         ]
     )
     return {
@@ -54,11 +104,18 @@ def _rows(text: str) -> dict[str, str]:
     return {name: value.rstrip() for name, value in _ROW.findall(text)}
 
 
+def _files(rows: Mapping[str, str], table: _Table, folder: str) -> Files:
+    """Yield the files below ``folder`` whose text the rows show."""
+    for name, file, pattern, text in table:
+        if value := re.fullmatch(pattern, rows.get(name, "")):
+            yield f"{folder}/{file}", value.expand(text)
+
+
 def _printed(facts: HostFacts, argv: tuple[str, ...]) -> str:
     return f"{facts.command(argv).text or ''}\n"
 
 
-def _of_ip(facts: HostFacts) -> Iterator[tuple[str, str]]:
+def _of_ip(facts: HostFacts) -> Files:
     if facts.command(IP_ADDRESS).text is None:
         return
     for nic in listed_nics(facts):
@@ -68,35 +125,26 @@ def _of_ip(facts: HostFacts) -> Iterator[tuple[str, str]]:
     yield from link_files(facts.command(IP_ADDRESS).text or "")
 
 
-def _of_ethtool(facts: HostFacts) -> Iterator[tuple[str, str]]:
+def _of_ethtool(facts: HostFacts) -> Files:
     for argv, frame in facts.commands.items():
         if len(argv) == 2 and argv[0] == "ethtool" and frame.status == "ok":
-            rows = _rows(frame.text)
-            if speed := re.fullmatch(r"(\d{1,7})Mb/s|Unknown!.*", rows.get("Speed", "")):
-                yield f"/sys/class/net/{argv[1]}/speed", speed[1] or "-1"
-            if (duplex := rows.get("Duplex", "")) in ("Full", "Half"):
-                yield f"/sys/class/net/{argv[1]}/duplex", duplex.lower()
+            yield from _files(_rows(frame.text), _ETHTOOL, f"/sys/class/net/{argv[1]}")
 
 
-def _of_dmidecode(facts: HostFacts) -> Iterator[tuple[str, str]]:
+def _of_dmidecode(facts: HostFacts) -> Files:
     """Yield values of the first structure of each kind."""
     text = _printed(facts, DMIDECODE)
     found = re.findall(r"^(\w[\w ]+)\n((?:\t.*\n?)+)", text, re.MULTILINE)
     for title, body in dict(found[::-1]).items():
-        for key, value in _rows(body).items():
-            if name := _DMI.get((title, key)):
-                yield f"/sys/class/dmi/id/{name}", value
+        yield from _files(_rows(body), _DMI.get(title, ()), "/sys/class/dmi/id")
 
 
-LSCPU, NUMACTL = ("lscpu",), ("numactl", "--hardware")
 _NODES = re.compile(r"^available: \d+ nodes \(([\d,-]{1,99})\)", re.MULTILINE)
-_CPU = {
-    "Vendor ID": "vendor_id", "CPU family": "cpu family", "Model": "model", "Stepping": "stepping",
-    "Model name": "model name", "Flags": "flags",
-}  # fmt: skip
+_CPU = {"Vendor ID": "vendor_id", "CPU family": "cpu family", "Model": "model",
+        "Stepping": "stepping", "Model name": "model name", "Flags": "flags"}  # fmt: skip
 
 
-def _of_lscpu(facts: HostFacts) -> Iterator[tuple[str, str]]:
+def _of_lscpu(facts: HostFacts) -> Files:
     rows = _rows(_printed(facts, LSCPU))
     if lines := [f"{_CPU[key]}\t: {value}\n" for key, value in rows.items() if key in _CPU]:
         yield "/proc/cpuinfo", "processor\t: 0\n" + "".join(lines)
@@ -108,7 +156,6 @@ def _of_lscpu(facts: HostFacts) -> Iterator[tuple[str, str]]:
         yield "/sys/devices/system/node/online", "0" if nodes == "1" else f"0-{int(nodes) - 1}"
 
 
-CPUPOWER = ("cpupower", "frequency-info")
 _POLICY = re.compile(r"^analyzing CPU (\d{1,4}):\n((?:[ \t].*\n?)*)", re.MULTILINE)
 _GOVERNOR = re.compile(r'The governor "(\w{1,32})" may decide')
 _BOOST = re.compile(r"Supported: yes\n\s+Active: (yes|no)")
@@ -116,7 +163,7 @@ _TURBO = {"intel_pstate": ("intel_pstate/no_turbo", {"yes": "0", "no": "1"})}
 _CPB = ("cpufreq/boost", {"yes": "1", "no": "0"})
 
 
-def _of_cpupower(facts: HostFacts) -> Iterator[tuple[str, str]]:
+def _of_cpupower(facts: HostFacts) -> Files:
     """Yield governor and turbo of the processors that cpupower lists: only one by default."""
     folder = "/sys/devices/system/cpu"
     for cpu, body in _POLICY.findall(_printed(facts, CPUPOWER)):
@@ -127,36 +174,14 @@ def _of_cpupower(facts: HostFacts) -> Iterator[tuple[str, str]]:
             yield f"{folder}/{name}", states[boost[1]]
 
 
-SESTATUS = ("sestatus",)
-_ENFORCES = {"enforcing": "1", "permissive": "0"}
-
-
-def _of_sestatus(facts: HostFacts) -> Iterator[tuple[str, str]]:
-    """Yield the mode of SELinux; a kernel with SELinux disabled has no such file."""
-    mode = _rows(_printed(facts, SESTATUS)).get("Current mode", "")
-    if mode in _ENFORCES:
-        yield "/sys/fs/selinux/enforce", _ENFORCES[mode]
-
-
-IBSTAT = ("ibstat",)
-DEVINFO = ("ibv_devinfo", "-v")
-OF_ARCHIVES = (DMIDECODE, LSCPU, NUMACTL, CPUPOWER, SESTATUS, IBSTAT, DEVINFO)
-"""Commands about the whole host whose output replaces /sys."""
-_PORT_STATES = {"Down": 1, "Initializing": 2, "Armed": 3, "Active": 4}
-"""Numbers of PortInfo.PortState (IBA, 14.2.5.6), as /sys prints them before the word."""
-_PHYSICAL = {"Sleep": 1, "Polling": 2, "Disabled": 3, "PortConfigurationTraining": 4,
-             "LinkUp": 5, "LinkErrorRecovery": 6}  # fmt: skip
 _CA = re.compile(r"^CA '([\w.-]{1,64})'\n((?:[ \t].*\n?)*)", re.MULTILINE)
 _PORT = re.compile(r"^[ \t]+Port (\d{1,3}):\n((?:\s+(?!Port \d)[^\n]*\n?)*)", re.MULTILINE)
 _HCA = re.compile(r"^hca_id:[ \t]*([\w.-]{1,64})\n((?:[ \t].*\n?|\n)*)", re.MULTILINE)
 _HCA_PORT = re.compile(r"^[ \t]+port:\s+(\d{1,3})\n((?:\s+(?!port:)[^\n]*\n?)*)", re.MULTILINE)
 _GID = re.compile(r"^[ \t]+GID\[\s*(\d{1,4})\]:.*, (RoCE v[12]|IB/RoCE v1)\s*$", re.MULTILINE)
-_DRIVERS = {
-    "mlx5": "mlx5_core", "mlx4": "mlx4_core", "hfi1": "hfi1", "irdma": "irdma", "bnxt_re": "bnxt_re"
-}  # fmt: skip
+_DRIVERS = {"mlx5": "mlx5_core", "mlx4": "mlx4_core", "hfi1": "hfi1", "irdma": "irdma",
+            "bnxt_re": "bnxt_re"}  # fmt: skip
 """Drivers whose devices have kernel names: NAME_NUMBER or NAMENUMBER."""
-_MAKERS = {"0x1d0f": "efa"}
-"""Makers with a single RDMA driver, by the PCI number that ibv_devinfo prints."""
 _QUERIED = {
     "SymbolErrorCounter": "symbol_error", "LinkErrorRecoveryCounter": "link_error_recovery",
     "LinkDownedCounter": "link_downed", "PortRcvErrors": "port_rcv_errors",
@@ -166,8 +191,6 @@ _QUERIED = {
     "ExcessiveBufferOverrunErrors": "excessive_buffer_overrun_errors",
 }  # fmt: skip
 _FOLDER = "/sys/class/infiniband"
-
-Files = Iterator[tuple[str, str]]
 
 
 def perfquery_of(device: str, port: str) -> tuple[str, ...]:
@@ -181,22 +204,24 @@ def files_of_ib(facts: HostFacts, nics: Iterable[Nic]) -> Files:
     """
     lanes = dict(_lanes(facts))
     owners = {_guid(nic.mac): nic for nic in nics if len(nic.mac) in (_MAC, _IPOIB_MAC)}
-    for device, body in _CA.findall(_printed(facts, IBSTAT)):
+    listed = _CA.findall(_printed(facts, IBSTAT))
+    for device, body in listed:
         folder = f"{_FOLDER}/{device}"
         ports = [(port, _rows(lines)) for port, lines in _PORT.findall(body)]
         interfaces = [owners.get(values.get("Port GUID", "")) for _, values in ports]
         if text := _uevent(facts, device, interfaces):
             yield f"{folder}/device/uevent", text
-        rows = _rows(body)
-        named = (("fw_ver", "Firmware version"), ("hca_type", "CA type"))
-        yield from ((f"{folder}/{file}", rows[row]) for file, row in named if row in rows)
+        yield from _files(_rows(body), _DEVICE, folder)
         for (port, values), owner in zip(ports, interfaces, strict=True):
-            for name, text in _of_port(values, lanes.get((device, port), "")):
-                yield f"{folder}/ports/{port}/{name}", text
+            width = lanes.get((device, port), "")
+            rate = f"{values.get('Rate', '')} ({width})" if width else values.get("Rate", "")
+            yield from _files({**values, "Rate": rate}, _PORT_ROWS, f"{folder}/ports/{port}")
+            if re.fullmatch(r"\d{1,5}", lid := values.get("SM lid", "")):
+                yield f"{folder}/ports/{port}/sm_lid", f"0x{int(lid):x}"
             if owner:
                 yield f"{folder}/device/net/{owner.name}/mtu", str(owner.mtu or "")
                 yield from _speed_of(owner, values)
-    yield from _of_devinfo(facts, [device for device, _ in _CA.findall(_printed(facts, IBSTAT))])
+    yield from _of_devinfo(facts, [device for device, _ in listed])
     yield from _of_perfquery(facts)
 
 
@@ -243,19 +268,6 @@ def _guid(mac: str) -> str:
     return "0x" + "".join(f"{part:02x}" for part in parts)
 
 
-def _of_port(values: dict[str, str], lanes: str) -> Files:
-    if layer := values.get("Link layer"):
-        yield "link_layer", layer
-    if _RATE.fullmatch(rate := values.get("Rate", "")):
-        yield "rate", f"{rate} Gb/sec ({lanes})" if lanes else f"{rate} Gb/sec"
-    if (state := values.get("State", "")) in _PORT_STATES:
-        yield "state", f"{_PORT_STATES[state]}: {state.upper().replace('INITIALIZING', 'INIT')}"
-    if (state := values.get("Physical state", "")) in _PHYSICAL:
-        yield "phys_state", f"{_PHYSICAL[state]}: {state}"
-    if re.fullmatch(r"\d{1,5}", lid := values.get("SM lid", "")):
-        yield "sm_lid", f"0x{int(lid):x}"
-
-
 def _lanes(facts: HostFacts) -> Iterator[tuple[tuple[str, str], str]]:
     """Yield the lanes that each port uses, such as 4X."""
     for device, body in _HCA.findall(_printed(facts, DEVINFO)):
@@ -269,27 +281,14 @@ def _of_devinfo(facts: HostFacts, listed: Sequence[str]) -> Files:
     neither EFA nor iWARP.
     """
     for device, body in _HCA.findall(_printed(facts, DEVINFO)):
-        values = _rows(body)
-        if board := values.get("board_id"):
-            yield f"{_FOLDER}/{device}/board_id", board
-        driver = _MAKERS.get(values.get("vendor_id", ""), "")
-        if driver and device not in listed:
-            yield f"{_FOLDER}/{device}/device/uevent", f"DRIVER={driver}\n"
+        folder = f"{_FOLDER}/{device}"
+        unlisted = device not in listed
+        yield from _files(_rows(body), _DEVICE + _UNLISTED_DEVICE * unlisted, folder)
         for port, lines in _HCA_PORT.findall(body):
-            folder = f"{_FOLDER}/{device}/ports/{port}"
             for index, kind in _GID.findall(lines):
-                yield f"{folder}/gid_attrs/types/{index}", kind
-            if device not in listed:
-                yield from ((f"{folder}/{name}", text) for name, text in _state_of(lines))
-
-
-def _state_of(lines: str) -> Files:
-    """Yield state and link layer of a port as ibv_devinfo prints them."""
-    rows = _rows(lines)
-    if state := re.fullmatch(r"PORT_([A-Z]+) \(([1-4])\)", rows.get("state", "")):
-        yield "state", f"{state[2]}: {state[1]}"
-    if layer := rows.get("link_layer"):
-        yield "link_layer", layer
+                yield f"{folder}/ports/{port}/gid_attrs/types/{index}", kind
+            if unlisted:
+                yield from _files(_rows(lines), _UNLISTED_PORT, f"{folder}/ports/{port}")
 
 
 _WORDS = len(perfquery_of("", ""))

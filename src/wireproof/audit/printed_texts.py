@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from wireproof.audit.facts import sections
 from wireproof.model.errors import BadInput
 from wireproof.options.hosts import parse_hosts
 
@@ -236,10 +237,9 @@ def _of_ethtool(called: str, text: str) -> Iterator[tuple[str, str]]:
     """Yield each section of ethtool's output; outputs without a heading belong to the interface of
     the file's name.
     """
-    heads = list(_HEADING.finditer(text))
-    ends = [*(head.start() for head in heads[1:]), len(text)]
-    for head, end in zip(heads, ends, strict=False):  # a list without headings needs an end too
-        part = text[head.start() : end]
+    heads = list(sections(_HEADING, text))
+    for head, body in heads:
+        part = head[0] + body
         yield f"{COMMANDS}/ethtool_{_OPTIONS[head[1]]}{head[2]}", part
         if "uncorrectable_blocks" in part:
             yield f"{COMMANDS}/ethtool_-I_--show-fec_{head[2]}", part

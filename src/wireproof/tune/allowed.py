@@ -29,7 +29,19 @@ _PTRACE, _LOCKED = "/proc/sys/kernel/yama/ptrace_scope", 3
 """Yama locks its largest value (Documentation/admin-guide/LSM/Yama.rst)."""
 _NUMBER = re.compile(r"\s*\+?(0[xX][0-9a-fA-F]{1,16}|0[0-7]{0,21}|[1-9]\d{0,18})", re.ASCII)
 _WORD = re.compile(r"[!-~]{1,200}", re.ASCII)
-_DEVICE = re.compile(r"[!-~]{1,15}", re.ASCII)
+_ARGUMENT, _DEVICE = "(?!-)[!-~]{1,200}", "(?!-)[!-~]{1,15}"
+"""Words that are no options: ``-batch`` reads more commands from a file."""
+_DEV = r"(?: dev(?= |\Z))?+"
+_SHOWS = (
+    rf"ethtool <ETHTOOL_SHOWS> {_ARGUMENT}|ip(?: -[do])* link show{_DEV} {_DEVICE}"
+    rf"|tc(?: -d)? (?:qdisc|class) show dev {_DEVICE}(?: {_ARGUMENT})*"
+)
+_SETS = (
+    rf"ethtool <ETHTOOL_SETS> {_ARGUMENT}(?: {_ARGUMENT})+"
+    rf"|ip link set{_DEV} {_DEVICE} <LINK_ATTRIBUTE> \{{value\}}"
+    rf"|tc (?:qdisc|class) <TC_VERB> dev {_DEVICE}(?: {_ARGUMENT})*"
+)
+"""The commands that show a setting, and those that set it."""
 
 
 @cache
@@ -105,10 +117,10 @@ def refused(path: str, value: str) -> str:
 
 def refused_command(change: Change) -> str:
     """Return the sentence with which ``apply`` refuses a change by commands; "" if it runs them."""
-    if not _shows(change.read):
+    if not _has_form(change.read, _SHOWS):
         return f'"{" ".join(change.read)[:200]}" {_why("no_show")}'
     line = f'"{" ".join(change.write)[:200]}"'
-    if not _sets(change.write):
+    if not _has_form(change.write, _SETS):
         return f"{line} {_why('no_set')}"
     if not any("{value}" in word for word in change.write):
         return f"{line} {_why('no_value')}"
@@ -123,50 +135,13 @@ def refused_value(argv: Sequence[str], value: str) -> str:
     return f'"{" ".join(argv)[:200]}" {low}' if low else ""
 
 
-def _shows(argv: Sequence[str]) -> bool:
-    match argv:
-        case ("ethtool", option, device):
-            return option in _rows()["ETHTOOL_SHOWS"] and _are_words((device,))
-        case ("ip", *words):
-            while words and words[0] in ("-d", "-o"):
-                words = words[1:]
-            return words[:2] == ["link", "show"] and _after_device(words[2:]) == []
-        case ("tc", "-d", *words) | ("tc", *words):
-            return words[1:2] == ["show"] and _is_queue(words)
-    return False
-
-
-def _sets(argv: Sequence[str]) -> bool:
-    match argv:
-        case ("ethtool", option, _, *_):
-            known = option in _rows()["ETHTOOL_SETS"] and len(argv) >= 4
-            return known and _are_words(argv[2:])
-        case ("ip", "link", "set", *words):
-            rest = _after_device(words) or []
-            return len(rest) == 2 and rest[0] in _rows()["LINK_ATTRIBUTE"] and rest[1] == "{value}"
-        case ("tc", *words):
-            return len(words) > 1 and words[1] in _rows()["TC_VERB"] and _is_queue(words)
-    return False
-
-
-def _is_queue(words: Sequence[str]) -> bool:
-    """Return whether the words are ``qdisc VERB dev DEVICE ...``, or of a class."""
-    known = len(words) > 3 and words[0] in ("qdisc", "class") and words[2] == "dev"
-    return known and _is_device(words[3]) and _are_words(words[4:])
-
-
-def _after_device(words: Sequence[str]) -> list[str] | None:
-    rest = list(words[1:] if words[:1] == ["dev"] else words)
-    return rest[1:] if rest and _is_device(rest[0]) else None
-
-
-def _is_device(word: str) -> bool:
-    return word[:1] != "-" and _DEVICE.fullmatch(word) is not None
-
-
-def _are_words(words: Sequence[str]) -> bool:
-    """Return whether no word is an option: ``-batch`` reads more commands from a file."""
-    return all(_WORD.fullmatch(word) and word[0] != "-" for word in words)
+def _has_form(argv: Sequence[str], form: str) -> bool:
+    """Return whether the command has this form, with a list of ``allowed.def`` for each NAME in
+    angle brackets. No word of it contains a space.
+    """
+    lists = {name: "|".join(map(re.escape, words)) for name, words in _rows().items()}
+    pattern = re.sub(r"<(\w+)>", lambda match: f"(?:{lists[match[1]]})", form)
+    return re.fullmatch(pattern, " ".join(argv), re.ASCII) is not None
 
 
 # --- Read a plan file that ``tune plan -o`` wrote; its contents are not trusted. Pure.

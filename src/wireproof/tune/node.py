@@ -2,7 +2,7 @@
 
 import re
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,26 +50,16 @@ def _lines(change_set: ChangeSet) -> Iterator[str]:
 
 
 def _change(change: Change) -> str:
-    words = [
-        f"change id={encode_value(change.id)}",
-        f"kind={change.kind}",
-        f"value={encode_value(change.value)}",
-    ]
-    if change.kind == "file":
-        words += [f"path={encode_value(change.path)}", f"form={change.form}"]
-        words += _listed("coupled", change.coupled)
-    else:
-        words += _listed("read", change.read)
-        words += [f"section={encode_value(change.section)}"] if change.section else []
-        words += [f"key={encode_value(change.key)}", *_listed("write", change.write)]
+    written = ("path", "form", "coupled") if change.kind == "file" else _OF_COMMAND
+    words = [f"change id={encode_value(change.id)} kind={change.kind}"]
+    for name in ("value", *written):
+        value = getattr(change, name)
+        text = ",".join(map(encode_value, value if isinstance(value, tuple) else (value,)))
+        words += [f"{name}={text}"] if text else []
     return " ".join(words)
 
 
-def _listed(key: str, items: Iterable[str]) -> list[str]:
-    text = ",".join(map(encode_value, items))
-    return [f"{key}={text}"] if text else []
-
-
+_OF_COMMAND = ("read", "section", "key", "write")
 FANOUT = 32
 PATIENCE_S = 180.0
 """Time limit in seconds: enough for 4096 changes on a slow disk, each with two waits for the

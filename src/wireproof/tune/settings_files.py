@@ -176,30 +176,25 @@ def written_in(file: str, text: str) -> list[FileSetting]:
         return []
     lines = (line.strip() for line in text.replace("\\\n", " ").splitlines())
     kept = (line for line in lines if line and line[0] not in "#;")
-    return [replace(setting, file=file) for setting in reader(kept)]
+    return [replace(setting, file=file) for line in kept for setting in reader(line)]
 
 
-def _sysctl(lines: Iterable[str]) -> Iterator[FileSetting]:
-    for line in lines:
-        name, given, value = line.lstrip("-").partition("=")
-        if given and name.strip() and "*" not in name:
-            yield FileSetting(sysctl_path(name.strip()), " ".join(value.split()))
+def _sysctl(line: str) -> Iterator[FileSetting]:
+    name, given, value = line.lstrip("-").partition("=")
+    if given and name.strip() and "*" not in name:
+        yield FileSetting(sysctl_path(name.strip()), " ".join(value.split()))
 
 
-def _modprobe(lines: Iterable[str]) -> Iterator[FileSetting]:
-    for line in lines:
-        words = line.split()
-        if words[:1] != ["options"] or len(words) < 3:
-            continue
+def _modprobe(line: str) -> Iterator[FileSetting]:
+    words = line.split()
+    if words[:1] == ["options"] and len(words) > 2:
         for name, value in _OPTION.findall(" ".join(words[2:])):
             yield _parameter(words[1], name, value)
 
 
-def _arguments(lines: Iterable[str]) -> Iterator[FileSetting]:
+def _arguments(line: str) -> Iterator[FileSetting]:
     """Yield parameters of modules: modprobe reads them after its own files."""
-    for line in lines:
-        for module, name, value in _ARGUMENT.findall(line):
-            yield _parameter(module, name, value)
+    yield from (_parameter(*argument) for argument in _ARGUMENT.findall(line))
 
 
 def _parameter(module: str, name: str, value: str) -> FileSetting:
@@ -210,49 +205,48 @@ def _parameter(module: str, name: str, value: str) -> FileSetting:
 _TMPFILES = re.compile(r"""\s*(["']?)w[-+!=~^$]*\1\s+("[^"]+"|'[^']+'|\S+)(?:\s+\S+){4}\s+(\S.*)""")
 
 
-def _tmpfiles(lines: Iterable[str]) -> Iterator[FileSetting]:
-    """Yield the settings of the ``w`` lines. The path may be quoted, the text is the rest of the
-    line (tmpfiles.d(5)).
+def _tmpfiles(line: str) -> Iterator[FileSetting]:
+    """Yield the setting of a ``w`` line. The path may be quoted, the text is the rest of the line
+    (tmpfiles.d(5)).
     """
-    for line in lines:
-        if found := _TMPFILES.fullmatch(line):
-            path, text = found[2], found[3].rstrip()
-            path = path[1:-1] if path[0] in "\"'" else path
-            yield FileSetting(path.replace("%%", "%"), text.replace("%%", "%"))
+    if found := _TMPFILES.fullmatch(line):
+        path, text = found[2], found[3].rstrip()
+        path = path[1:-1] if path[0] in "\"'" else path
+        yield FileSetting(path.replace("%%", "%"), text.replace("%%", "%"))
 
 
-def _limits(lines: Iterable[str]) -> Iterator[FileSetting]:
+def _limits(line: str) -> Iterator[FileSetting]:
     """Yield limits. A line for a user takes precedence over a group, and a group over everyone
     (pam_limits(8)). Lines for everyone do not apply to root.
     """
-    for line in lines:
-        words = line.split()
-        if len(words) != 4 or words[0] == "root" or words[0].startswith("%"):
-            continue
-        whom, kind, item, value = words
-        value = "unlimited" if value in ("-1", "infinity") else value
-        rank = 0 if whom == "*" else 1 if whom.startswith("@") else 2
-        for limit in ("soft", "hard") if kind == "-" else (kind,):
-            yield FileSetting(f"limit {limit} {item}", value, "", "" if whom == "*" else whom, rank)
+    words = line.split()
+    if len(words) != 4 or words[0] == "root" or words[0].startswith("%"):
+        return
+    whom, kind, item, value = words
+    value = "unlimited" if value in ("-1", "infinity") else value
+    rank = 0 if whom == "*" else 1 if whom.startswith("@") else 2
+    for limit in ("soft", "hard") if kind == "-" else (kind,):
+        yield FileSetting(f"limit {limit} {item}", value, "", "" if whom == "*" else whom, rank)
 
 
-def _rules(lines: Iterable[str]) -> Iterator[FileSetting]:
-    """Yield the settings that udev rules write to interfaces, directly or with ethtool."""
-    for line in lines:
-        words = _RULE.findall(line)
-        matched = {name: value for name, sign, value in words if sign == "=="}
-        if not _fits(matched.get("SUBSYSTEM", "net"), "net") or matched.get("ACTION") == "remove":
-            continue
-        nics = next((matched[name] for name in _NIC_OF_RULE if name in matched), "*").split("|")
-        conditions = [
-            f"{name}{sign}{value}"
-            for name, sign, value in words
-            if sign in ("==", "!=") and name not in _NO_CONDITIONS
-        ]
-        for name, sign, value in words:
-            for nic in nics if sign in ("=", ":=", "+=") else ():
-                for place, given in _of_rule(name, value, nic):
-                    yield FileSetting(place, given, "", ", ".join(conditions))
+def _rules(line: str) -> Iterator[FileSetting]:
+    """Yield the settings that a udev rule writes to interfaces, directly or with ethtool."""
+    words = _RULE.findall(line)
+    matched = {name: value for name, sign, value in words if sign == "=="}
+    subsystems = matched.get("SUBSYSTEM", "net").split("|")
+    of_net = any(fnmatchcase("net", subsystem) for subsystem in subsystems)
+    if not of_net or matched.get("ACTION") == "remove":
+        return
+    nics = next((matched[name] for name in _NIC_OF_RULE if name in matched), "*").split("|")
+    conditions = [
+        f"{name}{sign}{value}"
+        for name, sign, value in words
+        if sign in ("==", "!=") and name not in _NO_CONDITIONS
+    ]
+    for name, sign, value in words:
+        for nic in nics if sign in ("=", ":=", "+=") else ():
+            for place, given in _of_rule(name, value, nic):
+                yield FileSetting(place, given, "", ", ".join(conditions))
 
 
 def _of_rule(name: str, value: str, nic: str) -> Iterator[tuple[str, str]]:
@@ -265,12 +259,7 @@ def _of_rule(name: str, value: str, nic: str) -> Iterator[tuple[str, str]]:
             yield f"ethtool {call[1]} {of} {key}", given
 
 
-def _fits(patterns: str, name: str) -> bool:
-    """Return whether any of udev's patterns, separated by ``|``, matches."""
-    return any(fnmatchcase(name, pattern) for pattern in patterns.split("|"))
-
-
-_READERS: dict[str, Callable[[Iterable[str]], Iterator[FileSetting]]] = {
+_READERS: dict[str, Callable[[str], Iterator[FileSetting]]] = {
     "/etc/sysctl.conf": _sysctl,
     "/etc/security/limits.conf": _limits,
     "/proc/cmdline": _arguments,

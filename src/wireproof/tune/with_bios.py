@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
-from wireproof.audit.firmware import BIOS, PENDING, REGISTRY, firmware_of
+from wireproof.audit.firmware import BIOS, PENDING, REGISTRY, firmware_of, written
 from wireproof.audit.job import catalogue
 from wireproof.bmc import (
     Bios,
@@ -140,7 +140,7 @@ def _applied(session: BmcSession, made: FirmwareSet, folder: Path) -> HostTuned:
     for change in made.changes:
         seen = now_and_pending(bios, change.attribute)
         if seen != (change.was, change.old):
-            now = "not there" if seen is None else " and ".join(map(_text, seen))
+            now = "not there" if seen is None else " and ".join(map(written, seen))
             return HostTuned(
                 host=made.host,
                 problem=(
@@ -249,7 +249,7 @@ def _after_revert(change: AttributeChange, bios: Bios, left: bool) -> ChangeAnsw
         return _answer(change, bios, "left", "another value was requested since")
     if seen is None or seen[1] != change.old:
         return _answer(change, bios, "ignored", "the BMC has not accepted the old value")
-    later = "" if seen[0] == seen[1] else f"{_text(seen[0])} is in force until the next reboot"
+    later = "" if seen[0] == seen[1] else f"{written(seen[0])} is in force until the next reboot"
     return _answer(change, bios, "reverted", later)
 
 
@@ -287,15 +287,11 @@ def _answer(change: AttributeChange, bios: Bios, state: ChangeState, reason: str
     return ChangeAnswer(
         id=change.id,
         state=state,
-        old=_text(change.old),
-        wanted=_text(change.wanted),
-        seen="" if seen is None else _text(seen[1]),
+        old=written(change.old),
+        wanted=written(change.wanted),
+        seen="" if seen is None else written(seen[1]),
         reason=reason,
     )
-
-
-def _text(value: Raw) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def journals(environment: Mapping[str, str]) -> Path:

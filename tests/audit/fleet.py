@@ -241,7 +241,7 @@ class Node:
 
     def gpu(self, slot: int, bus: int) -> Node:
         """A GPU behind one switch with the adapter at ``slot``, whose root port it shares."""
-        root, own = (one for one in self.devices if one.bus == slot or one.secondary == slot)
+        root, own = (one for one in self.devices if one.bus[1] == slot or one.secondary == slot)
         link = {name: getattr(own, name) for name in ("width", "speed", "payload_most")}
         up, down = bus - 0x40, bus - 0x60
         inside = [

@@ -16,6 +16,7 @@ from wireproof.audit.machine import Machine
 from wireproof.audit.reading import firmware_on, shown
 from wireproof.audit.remedy import by_hand_of, tuned_to
 from wireproof.audit.values import typed
+from wireproof.model import gathered
 from wireproof.model.quantity import counted, first_few
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import AuditResult, AuditResults, Setting, Status
@@ -60,10 +61,11 @@ def odd_ones(
     values: dict[_Group, set[str]] = defaultdict(set)
     for result, group in _grouped(kinds, results, catalogue):
         values[group].add(result.seen)
-    differing: dict[_Group, list[AuditResult]] = defaultdict(list)
-    for result, group in _grouped(kinds, results, catalogue):
-        if len(values[group]) > 1:
-            differing[group].append(result)
+    differing = gathered(
+        (group, result)
+        for result, group in _grouped(kinds, results, catalogue)
+        if len(values[group]) > 1
+    )
     return [
         _with_names(odd, members, kinds) if odd.id == _ATTRIBUTES else odd
         for members in differing.values()
@@ -177,11 +179,8 @@ def differences(
     ``references``: results by host. Every host needs a reference (`reference_for`).
     """
     golden = {host: _by_id(theirs) for host, theirs in references.items()}
-    by_host: dict[str, list[AuditResult]] = defaultdict(list)
-    for result in results:
-        by_host[result.host].append(result)
     compared = []
-    for host, mine in by_host.items():
+    for host, mine in gathered((result.host, result) for result in results).items():
         name = reference_for(host, references)
         for setting_id, instances in _by_id(mine).items():
             setting = catalogue.entries[setting_id].setting

@@ -2,7 +2,6 @@
 not be read; settings that are right) and in the formats of other programs.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from html import escape  # sufficient for XML; importing xml.sax costs 10 MB
 
@@ -131,10 +130,11 @@ def explained_document(
 
 
 def _explained(setting: Setting, results: Sequence[AuditResult]) -> Section:
-    groups: dict[tuple[str, str, str], list[AuditResult]] = defaultdict(list)
-    for each in results:
-        if each.id == setting.id:
-            groups[each.seen, each.status, "" if each.seen else each.message].append(each)
+    groups = gathered(
+        ((each.seen, each.status, "" if each.seen else each.message), each)
+        for each in results
+        if each.id == setting.id
+    )
     now = tuple((f"now on {who(group)}", _now(setting, group[0])) for group in groups.values())
     title = f"{setting.id}: {setting.title}"
     return Section(title, (Text(setting.meaning), Facts((*entry_rows(setting)[1:], *now))))
@@ -196,9 +196,10 @@ def _unread(missing: Unread, *, everything: bool) -> Item:
 
 def _folded(results: Iterable[AuditResult]) -> list[list[AuditResult]]:
     """Group results with the same setting, value and message, ordered by status."""
-    groups: dict[tuple[str, ...], list[AuditResult]] = defaultdict(list)
-    for each in sorted(results, key=lambda each: _REST.index(each.status)):
-        groups[each.id, each.status, each.seen, each.wanted, each.message].append(each)
+    ordered = sorted(results, key=lambda each: _REST.index(each.status))
+    groups = gathered(
+        ((each.id, each.status, each.seen, each.wanted, each.message), each) for each in ordered
+    )
     return list(groups.values())
 
 

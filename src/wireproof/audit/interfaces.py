@@ -300,7 +300,8 @@ def _links(text: str) -> Iterator[tuple[str, str, str, str]]:
     interface.
     """
     for head, body in sections(_HEAD, text):
-        yield *head.groups(default=""), body
+        name, parent, words = head.groups(default="")
+        yield name, parent, words, body
 
 
 _OF_BOND = ("mode", "miimon", "arp_interval", "xmit_hash_policy")

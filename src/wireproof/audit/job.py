@@ -23,6 +23,7 @@ from wireproof.files.hostile import read_bounded
 from wireproof.instrument.plan_text import Collected, collect
 from wireproof.launch.engines import find_engine
 from wireproof.launch.here import is_here
+from wireproof.model import gathered
 from wireproof.model.claim import rails_of
 from wireproof.model.errors import BadInput, CouldNotMeasure, reading
 from wireproof.model.plan import FactRequest
@@ -196,7 +197,9 @@ def _machines(answers: list[Collected], kinds: dict[str, HostKind]) -> Iterator[
     together with all results.
     """
     if not any(answer.frames for answer in answers):
-        raise CouldNotMeasure(f"no host's settings could be read: {_first_problem(answers)}.")
+        problems = (f"{answer.host}: {answer.problem}" for answer in answers if answer.problem)
+        why = next(problems, "nothing was read")
+        raise CouldNotMeasure(f"no host's settings could be read: {why}.")
     answers.reverse()
     while answers:
         answer = answers.pop()
@@ -213,12 +216,9 @@ def _held_against(
     known: Catalogue,
 ) -> list[AuditResult]:
     """Compare the results with the reference. Raises ``BadInput`` if a host has no reference."""
-    references: dict[str, list[AuditResult]] = defaultdict(list)
-    reference_results = judge_machines(
-        _machines(reference, {}), known, specification.profile, specification.only
-    )
-    for result in reference_results:
-        references[result.host].append(result)
+    machines = _machines(reference, {})
+    judged = judge_machines(machines, known, specification.profile, specification.only)
+    references = gathered((result.host, result) for result in judged)
     hosts = dict.fromkeys(result.host for result in results)
     if lacking := [host for host in hosts if not reference_for(host, references)]:
         raise BadInput(
@@ -405,13 +405,6 @@ def more_of_source(source: Path, host: str, wanted: Sequence[FactRequest]) -> Se
         return collect({host: argv}, [request for request in wanted if request.kind != "command"])[
             0
         ].frames
-
-
-def _first_problem(answers: Sequence[Collected]) -> str:
-    return next(
-        (f"{answer.host}: {answer.problem}" for answer in answers if answer.problem),
-        "nothing was read",
-    )
 
 
 def _silent(answer: Collected) -> AuditResult:

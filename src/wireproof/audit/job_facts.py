@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from wireproof.model.run import Run
     from wireproof.target import Target
 import shlex
-from collections import defaultdict
 from pathlib import Path
 
 from wireproof.audit.facts import HostFacts
@@ -225,10 +224,8 @@ def _with(
     stated: Sequence[Found],
 ) -> JudgedRun:
     hosts = list(dict.fromkeys(host.host for host in section.run.hosts))
-    by_host: dict[str, list[FactFrame]] = defaultdict(list)
     names = {host.rank: host.host for host in section.run.hosts}
-    for frame in section.run.facts:
-        by_host[names.get(frame.rank, "")].append(frame)
+    by_host = gathered((names.get(frame.rank, ""), frame) for frame in section.run.facts)
     found = [
         *_of_hosts(hosts, by_host, kept),
         *stated,

@@ -4,11 +4,11 @@ override wireproof's drop-ins. Pure.
 """
 
 import dataclasses
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
 from wireproof.audit.facts import HostFacts
+from wireproof.model import gathered
 from wireproof.model.plan import FactRequest
 from wireproof.tune.settings_files import FileSetting, boot_files, kind_of, written_in
 
@@ -112,17 +112,13 @@ def overruled(files: Mapping[str, str], ours: Mapping[str, str]) -> dict[str, Fi
     """
     texts = read_at_boot({**files, **ours})
     written = [setting for path, text in texts.items() for setting in written_in(path, text)]
-    at_place: defaultdict[str, list[FileSetting]] = defaultdict(list)
-    patterns: list[FileSetting] = []
-    for setting in written:
-        (patterns if _PATTERN.intersection(setting.place) else at_place[setting.place]).append(
-            setting
-        )
+    at_place = gathered((setting.place, setting) for setting in written)
+    patterns = [setting for setting in written if _PATTERN.intersection(setting.place)]
     overruling = {}
     for place, mine in sorted(
         winning(setting for setting in written if setting.file in ours).items()
     ):
-        fitting = (setting for setting in patterns if fnmatchcase(place, setting.place))
+        fitting = (each for each in patterns if fnmatchcase(place, each.place))
         others = [dataclasses.replace(setting, place=place) for setting in fitting]
         counting = winning([*at_place[place], *others])[place]
         if counting.file not in ours and counting.value != mine.value:

@@ -3,11 +3,11 @@ a trial.
 """
 
 import shlex
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from wireproof.model import quantity
+from wireproof.model import gathered, quantity
 from wireproof.model.experiment import Answer, Guard, TryResult, ValueEffect
 from wireproof.model.quantity import counted
 from wireproof.model.setting import SettingEffect
@@ -60,10 +60,7 @@ _T = TypeVar("_T")
 
 
 def _alike(found: Iterable[_T], key: Callable[[_T], object]) -> list[list[_T]]:
-    groups: dict[str, list[_T]] = defaultdict(list)
-    for one in found:
-        groups[repr(key(one))].append(one)
-    return list(groups.values())
+    return list(gathered((repr(key(one)), one) for one in found).values())
 
 
 def tune_plan_document(plan: TunePlan) -> Document:

@@ -8,7 +8,6 @@ import contextlib
 import dataclasses
 import datetime
 import socket
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +27,7 @@ from wireproof.audit.machine import Machine, machine_of
 from wireproof.files.hostile import read_bounded, replace_file
 from wireproof.instrument.plan_text import Collected
 from wireproof.launch.here import is_here
+from wireproof.model import gathered
 from wireproof.model.errors import BadInput, CouldNotMeasure, reading, writing
 from wireproof.model.plan import FactRequest
 from wireproof.model.record import FactFrame
@@ -308,10 +308,10 @@ def export(plan: TunePlan, form: str) -> dict[str, str]:
 
 def _groups(hosts: Sequence[HostPlan]) -> list[tuple[HostPlan, list[str]]]:
     """Group hosts with the same changes; their old values may differ."""
-    groups: dict[str, list[HostPlan]] = defaultdict(list)
-    for host in hosts:
-        if host.changes or host.keeps:
-            changes = [planned.change for planned in host.changes]
-            keeps = [planned.keep for planned in host.keeps]
-            groups[repr((changes, keeps, host.by_hand))].append(host)
+    groups = gathered((repr(_done(host)), host) for host in hosts if host.changes or host.keeps)
     return [(group[0], [host.host for host in group]) for group in groups.values()]
+
+
+def _done(host: HostPlan) -> object:
+    changes = [planned.change for planned in host.changes]
+    return changes, [planned.keep for planned in host.keeps], host.by_hand

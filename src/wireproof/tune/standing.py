@@ -2,7 +2,6 @@
 """Compare the current values of a host with a plan, from its facts. Pure."""
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
@@ -11,6 +10,7 @@ import msgspec
 from wireproof.audit.catalogue import Catalogue
 from wireproof.audit.facts import HostFacts
 from wireproof.audit.values import part_of
+from wireproof.model import gathered
 from wireproof.model.errors import BadInput
 from wireproof.model.plan import FactRequest
 from wireproof.model.setting import Read
@@ -289,17 +289,13 @@ _BROKEN_OFF = ("applying", "partly")
 
 def standing_of(answers: Sequence[HostTuned]) -> Standing:
     """Return the sets that are at least partly in force, each with all its hosts."""
-    unread: defaultdict[str, list[str]] = defaultdict(list)
-    groups: defaultdict[str, list[tuple[str, SetAnswer, list[str]]]] = defaultdict(list)
-    for host in answers:
-        if host.problem:
-            unread[host.problem].append(host.host)
-        for item, changed in _sets(host):
-            groups[item.id].append((host.host, item, changed))
+    groups = gathered(
+        (item.id, (host.host, item, changed)) for host in answers for item, changed in _sets(host)
+    )
     return Standing(
         hosts=[item.host for item in answers],
         sets=[_joined(group) for group in groups.values()],
-        unread=dict(unread),
+        unread=gathered((host.problem, host.host) for host in answers if host.problem),
     )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -159,7 +159,7 @@ class HostFacts:
     def matching(self, pattern: str) -> list[str]:
         """Return the paths that match ``pattern``, sorted; ``*`` stays within a folder."""
         files = self.files
-        kept = [path for path in self._paths.matching(pattern) if _is_there(files[path])]
+        kept = [path for path in self._paths(pattern) if _is_there(files[path])]
         derived = [
             path
             for path in _matching(self.derived, pattern)
@@ -170,7 +170,7 @@ class HostFacts:
         return kept
 
     @functools.cached_property
-    def _paths(self) -> _FilePatterns:
+    def _paths(self) -> Callable[[str], list[str]]:
         return _paths_of(tuple(self.files))
 
     def each(self, pattern: str) -> dict[str, str]:
@@ -203,24 +203,12 @@ class HostFacts:
         return unkept or (bool(self.hidden) and path.startswith(self.hidden))
 
 
-class _FilePatterns:
-    """The paths of files, with cached matches: similar hosts share paths and patterns."""
-
-    def __init__(self, paths: tuple[str, ...]) -> None:
-        self._all = paths
-        self._known: dict[str, list[str]] = {}
-
-    def matching(self, pattern: str) -> list[str]:
-        """Return the matching paths, sorted."""
-        paths = self._known.get(pattern)
-        if paths is None:
-            paths = self._known[pattern] = sorted(_matching(self._all, pattern))
-        return paths
-
-
 @functools.lru_cache(maxsize=64)
-def _paths_of(paths: tuple[str, ...]) -> _FilePatterns:
-    return _FilePatterns(paths)
+def _paths_of(paths: tuple[str, ...]) -> Callable[[str], list[str]]:
+    """Return a function for the sorted paths that match a pattern. Similar hosts share paths and
+    patterns, so both are cached.
+    """
+    return functools.cache(lambda pattern: sorted(_matching(paths, pattern)))
 
 
 def _matching(paths: Iterable[str], pattern: str) -> list[str]:
@@ -240,6 +228,12 @@ def _is_kept(frame: FactFrame) -> bool:
 def matches_any(patterns: Iterable[str], path: str) -> bool:
     """Return whether any pattern matches ``path``; ``*`` stays within a folder."""
     return _compiled(tuple(patterns)).fullmatch(path) is not None
+
+
+def first_match(pattern: str, text: str) -> str:
+    """Return the group of the first line or part of ``text`` that matches; "" if none does."""
+    match = re.search(pattern, text, re.MULTILINE)
+    return (match[1] or "") if match else ""
 
 
 def sections(heading: re.Pattern[str], text: str) -> Iterator[tuple[re.Match[str], str]]:

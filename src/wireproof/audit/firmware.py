@@ -9,11 +9,12 @@ import functools
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
+from wireproof.model import gathered
 from wireproof.model.tuning import Raw
 
 BIOS, PENDING, REGISTRY, CERTIFICATE = "bios", "bios/pending", "bios/registry", "bios/certificate"
@@ -61,31 +62,21 @@ class _RegistryEntry:
 
 
 @dataclass(frozen=True)
-class _Registry:
-    """``named``: the BMC's names by normalized display name. ``unique``: attributes whose values
-    are unique to a machine.
-    """
-
-    entries: dict[str, _RegistryEntry] = field(default_factory=dict)
-    named: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    unique: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True)
 class Firmware:
     """``maker``: intel, dell, hpe, lenovo, supermicro, or "". ``now`` and ``later``: values by the
-    BMC's names.
+    BMC's names. ``entries``: the registry. ``named``: its names by normalized display name.
     """
 
     maker: str
     now: dict[str, Raw]
     later: dict[str, Any]
-    registry: _Registry
+    entries: dict[str, _RegistryEntry]
+    named: dict[str, list[str]]
 
     @property
     def listed(self) -> bool:
         """Whether the BMC's registry provides display names."""
-        return bool(self.registry.entries)
+        return bool(self.entries)
 
     def called(self, names: Mapping[str, Sequence[str]]) -> list[Attribute]:
         """Return the attributes with any of ``names`` (maker to names; ``any``: of every maker). If
@@ -99,7 +90,7 @@ class Firmware:
         )
         plain = dict.fromkeys(filter(None, map(plain_name, wanted)))
         matching = dict.fromkeys(
-            name for key in plain for name in self.registry.named.get(key, ()) if name in self.now
+            name for key in plain for name in self.named.get(key, ()) if name in self.now
         )
         matching |= dict.fromkeys(name for name in self._unlisted if plain_name(name) in plain)
         return [self._attribute(name) for name in matching]
@@ -107,16 +98,15 @@ class Firmware:
     @functools.cached_property
     def _unlisted(self) -> list[str]:
         """Attributes unknown to the registry, which are found by the BMC's names."""
-        return sorted(self.now.keys() - self.registry.entries.keys())
+        return sorted(self.now.keys() - self.entries.keys())
 
     @functools.cached_property
     def common(self) -> dict[str, Raw]:
         """The values that similar hosts share: all except serial numbers, names and addresses."""
-        unique = self.registry.unique
         return {
             name: value
             for name, value in self.now.items()
-            if name not in unique and not _is_unique(name)
+            if not (self._entry(name).unique or _is_unique(name))
         }
 
     def digest(self) -> str:
@@ -128,16 +118,17 @@ class Firmware:
         """Return ``Turbo Mode: Disabled, not Enabled`` for each value of `common` that differs."""
         mine, theirs = self.common, other.common
         return [
-            f"{self._display(name)}: {_written(mine.get(name))}, not {_written(theirs.get(name))}"
+            f"{self._entry(name).display}:"
+            f" {_written(mine.get(name))}, not {_written(theirs.get(name))}"
             for name in sorted(mine.keys() | theirs.keys())
             if mine.get(name) != theirs.get(name)
         ]
 
-    def _display(self, name: str) -> str:
-        return self.registry.entries.get(name, _RegistryEntry(name)).display
+    def _entry(self, name: str) -> _RegistryEntry:
+        return self.entries.get(name) or _RegistryEntry(name)
 
     def _attribute(self, name: str) -> Attribute:
-        entry = self.registry.entries.get(name, _RegistryEntry(name))
+        entry = self._entry(name)
         now, after = self.now[name], self.later.get(name)
         return Attribute(
             name=name,
@@ -175,7 +166,7 @@ def firmware_of(bios: str, pending: str, registry: str) -> Firmware | None:
         _maker(document.get("maker")),
         {name: value for name, value in values.items() if isinstance(value, (str, int, float))},
         later if isinstance(later, dict) else {},
-        _registry(registry),
+        *_registry(registry),
     )
 
 
@@ -188,19 +179,17 @@ def _object(text: str) -> dict[str, Any]:
 
 
 @functools.lru_cache(maxsize=16)
-def _registry(text: str) -> _Registry:
-    """Parse a registry; cached because similar hosts share it."""
+def _registry(text: str) -> tuple[dict[str, _RegistryEntry], dict[str, list[str]]]:
+    """Return the entries of a registry, and their names by normalized display name; cached because
+    similar hosts share it.
+    """
     listed = _object(text).get("attributes")
     entries: dict[str, _RegistryEntry] = {}
-    named: dict[str, list[str]] = {}
     for row in listed if isinstance(listed, list) else ():
         name = row.get("AttributeName") if isinstance(row, dict) else None
         if isinstance(name, str) and name not in entries:
             entries[name] = _entry(name, row)
-            named.setdefault(plain_name(entries[name].display), []).append(name)
-    named.pop("", None)
-    unique = frozenset(name for name, entry in entries.items() if entry.unique)
-    return _Registry(entries, {key: tuple(names) for key, names in named.items()}, unique)
+    return entries, gathered((plain_name(entry.display), name) for name, entry in entries.items())
 
 
 def _entry(name: str, row: Mapping[str, Any]) -> _RegistryEntry:

@@ -4,10 +4,10 @@ Pure.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from wireproof.audit.expression import UNKNOWN, Value
-from wireproof.audit.facts import HostFacts, PlaceAnswer
+from wireproof.audit.facts import HostFacts, PlaceAnswer, first_match
 from wireproof.audit.values import cpu_list
 from wireproof.model.quantity import whole
 from wireproof.model.setting import Disclosed, Group
@@ -54,12 +54,15 @@ _VIRTUAL = re.compile(
 """Maker and product, each on its own line, of the machines that hypervisors and clouds provide."""
 
 
+_VERSION = r"\ALinux version (\S+)"
+
+
 def host_names(facts: HostFacts) -> dict[str, Value]:
     """Return the names ``host.*`` that do not depend on adapters."""
     cpu = facts.line("/proc/cpuinfo")
     named = facts.line("/etc/os-release") or facts.line("/usr/lib/os-release")
     release = dict(re.findall(r'^(\w+)="?([^"\n]*)"?$', named, re.MULTILINE))
-    kernel = re.match(r"Linux version (\S+)", facts.line("/proc/version"))
+    kernel = first_match(_VERSION, facts.line("/proc/version"))
     released = facts.line("/proc/sys/kernel/osrelease")  # for archives without /proc/version
     memory = re.search(r"^MemTotal:\s+(\d{1,15}) kB", facts.line("/proc/meminfo"), re.MULTILINE)
     swap = re.search(r"^SwapTotal:\s+(\d{1,15}) kB", facts.line("/proc/meminfo"), re.MULTILINE)
@@ -79,7 +82,7 @@ def host_names(facts: HostFacts) -> dict[str, Value]:
         "host.board": (
             True if "bios" in facts.files else UNKNOWN if virtual is UNKNOWN else not virtual
         ),
-        "host.kernel": kernel.group(1) if kernel else released or UNKNOWN,
+        "host.kernel": kernel or released or UNKNOWN,
         "host.os": release.get("ID", UNKNOWN),
         "host.os_version": release.get("VERSION_ID", UNKNOWN),
         "host.modules": modules_in(modules),
@@ -151,9 +154,11 @@ def disclosed_items(facts: HostFacts) -> list[Disclosed]:
     """Return every item of the host once; items of adapters, once per adapter."""
     return [
         *[_item(facts, *single) for single in _SINGLE],
-        *_of_each(facts, "firmware", "fw_ver", "firmware of {}"),
-        *_of_each(facts, "hardware", "board_id", "board of {}"),
-        *_drivers(facts),
+        *(
+            Disclosed(group=group, name=name, value=value[:_LONGEST], hosts=[facts.host])
+            for group, name, value in _of_adapters(facts)
+            if value
+        ),
     ]
 
 
@@ -201,11 +206,6 @@ def _memory(text: str) -> str:
     return "" if kilobytes is None else f"{kilobytes / (1 << 20):.1f} GiB"
 
 
-def _kernel(text: str) -> str:
-    match = re.match(r"Linux version (\S+)", text)
-    return match[1] if match else ""
-
-
 _SINGLE: tuple[tuple[Group, str, tuple[str, ...], Callable[[str], str]], ...] = (
     ("hardware", "maker", (f"{_DMI}/sys_vendor",), _line),
     ("hardware", "model", (f"{_DMI}/product_name",), _line),
@@ -227,49 +227,25 @@ _SINGLE: tuple[tuple[Group, str, tuple[str, ...], Callable[[str], str]], ...] = 
         ("/etc/os-release", "/usr/lib/os-release"),
         _field("PRETTY_NAME"),
     ),
-    ("system", "kernel", ("/proc/version",), _kernel),
+    ("system", "kernel", ("/proc/version",), lambda text: first_match(_VERSION, text)),
     ("system", "kernel command line", ("/proc/cmdline",), _line),
 )
 
 
-def _of_each(facts: HostFacts, group: Group, file: str, name: str) -> list[Disclosed]:
-    """Return an item for the file of every RDMA device."""
-    return [
-        Disclosed(
-            group=group,
-            name=name.format(path.split("/")[4]),
-            value=_line(facts.file(path).text or "")[:_LONGEST],
-            hosts=[facts.host],
-        )
-        for path in facts.matching(f"/sys/class/infiniband/*/{file}")
-        if (facts.file(path).text or "").strip()
-    ]
+_EACH: tuple[tuple[Group, str, str], ...] = (
+    ("firmware", "firmware of {}", "/sys/class/infiniband/*/fw_ver"),
+    ("hardware", "board of {}", "/sys/class/infiniband/*/board_id"),
+    ("system", "driver version of {}", "/sys/class/net/*/device/driver/module/version"),
+)
+"""Items of an adapter. Drivers in the kernel's tree state no version: they have the kernel's."""
 
 
-def _drivers(facts: HostFacts) -> list[Disclosed]:
-    """Return driver versions (if a driver states one; in-tree drivers have the kernel's), and the
-    firmware that ``ethtool -i`` prints.
-    """
-    items = [
-        Disclosed(
-            group="system",
-            name=f"driver version of {path.split('/')[4]}",
-            value=_line(text)[:_LONGEST],
-            hosts=[facts.host],
-        )
-        for path in facts.matching("/sys/class/net/*/device/driver/module/version")
-        if (text := (facts.file(path).text or "").strip())
-    ]
+def _of_adapters(facts: HostFacts) -> Iterator[tuple[Group, str, str]]:
+    """Yield group, name and value of each item, and the firmware that ``ethtool -i`` prints."""
+    for group, name, pattern in _EACH:
+        for path in facts.matching(pattern):
+            yield group, name.format(path.split("/")[4]), _line(facts.file(path).text or "")
     for argv, frame in facts.commands.items():
         if argv[:2] == ("ethtool", "-i") and frame.status == "ok":
             firmware = _field("firmware-version")(frame.text).strip()
-            if firmware and firmware != "N/A":
-                items.append(
-                    Disclosed(
-                        group="firmware",
-                        name=f"firmware of {argv[2]}",
-                        value=firmware[:_LONGEST],
-                        hosts=[facts.host],
-                    )
-                )
-    return items
+            yield "firmware", f"firmware of {argv[2]}", "" if firmware == "N/A" else firmware

@@ -15,7 +15,7 @@ from typing import Literal
 import msgspec
 
 from wireproof.audit.expression import UNKNOWN, Value
-from wireproof.audit.facts import HostFacts, sections
+from wireproof.audit.facts import HostFacts, first_match, sections
 from wireproof.model.errors import decode_json
 from wireproof.model.record import FactFrame, Nic
 
@@ -310,12 +310,12 @@ _OF_BOND = ("mode", "miimon", "arp_interval", "xmit_hash_policy")
 def link_files(text: str) -> Iterator[tuple[str, str]]:
     """Yield files of /sys/class/net whose text ``ip -d`` prints."""
     for name, _, words, body in _links(text):
-        bond = _word(r"^[ \t]+bond (mode .*)$", body).split()
+        bond = first_match(r"^[ \t]+bond (mode .*)$", body).split()
         values = dict(zip(bond[::2], bond[1::2], strict=False))
         texts = {
-            "tx_queue_len": _word(r"\bqlen (\d{1,9})\b", words),
-            "mode": _word(r"^[ \t]+ipoib .*\bmode +(datagram|connected)\b", body),
-            "bonding_slave/mii_status": _word(
+            "tx_queue_len": first_match(r"\bqlen (\d{1,9})\b", words),
+            "mode": first_match(r"^[ \t]+ipoib .*\bmode +(datagram|connected)\b", body),
+            "bonding_slave/mii_status": first_match(
                 r"^[ \t]+bond_slave .*\bmii_status (\w+)", body
             ).lower(),
             **{f"bonding/{key}": values.get(key, "") for key in _OF_BOND},
@@ -329,17 +329,17 @@ def _nic(name: str, parent: str, words: str, body: str) -> Nic:
     (word,) = _matched(_KIND, body, 1)
     (pci,) = _matched(_PARENT, body, 1)
     known = _KINDS.get(hardware)
-    mtu = _word(r"\bmtu (\d{1,7})\b", words)
+    mtu = first_match(r"\bmtu (\d{1,7})\b", words)
     return Nic(
         name=name,
         address=_ADDRESS.findall(body),
         mtu=int(mtu) if mtu else None,
-        operstate=_word(r"\bstate (\S+)", words).lower(),
+        operstate=first_match(r"\bstate (\S+)", words).lower(),
         pci=pci,
         kind="virtual" if known is None or (word and known == "ethernet") else known,
         mac=mac,
         lower=[parent] if parent and word != "veth" else [],
-        master=_word(r"\bmaster (\S+)", words),
+        master=first_match(r"\bmaster (\S+)", words),
         link_kind="" if word == "ipoib" and not parent else word,
     )
 
@@ -348,8 +348,3 @@ def _matched(pattern: re.Pattern[str], text: str, groups: int) -> tuple[str, ...
     """Return the groups of the first match; "" for groups without one."""
     match = pattern.search(text)
     return match.groups(default="") if match else ("",) * groups
-
-
-def _word(pattern: str, text: str) -> str:
-    match = re.search(pattern, text, re.MULTILINE)
-    return match.group(1) if match else ""

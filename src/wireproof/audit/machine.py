@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wireproof.audit.expression import UNKNOWN, Unknown, Value
-from wireproof.audit.facts import HostFacts
+from wireproof.audit.facts import HostFacts, first_match
 from wireproof.audit.host import (
     DISCLOSED_FILES,
     DISCLOSED_GLOBS,
@@ -164,8 +164,7 @@ def machine_of(facts: HostFacts) -> Machine:
 
 
 def _driver(facts: HostFacts, uevent: str) -> Value:
-    match = re.search(r"^DRIVER=(\S+)$", facts.file(uevent).text or "", re.MULTILINE)
-    return match.group(1) if match else UNKNOWN
+    return first_match(r"^DRIVER=(\S+)$", facts.file(uevent).text or "") or UNKNOWN
 
 
 def _nics(facts: HostFacts) -> list[Instance]:
@@ -344,8 +343,7 @@ def _card(port: Instance, facts: HostFacts) -> str:
     """Return the PCI address of the port's card without the function, else its device."""
     device = port.places["device"]
     uevent = facts.file(f"/sys/class/infiniband/{device}/device/uevent").text or ""
-    slot = re.search(r"^PCI_SLOT_NAME=(\S+)\.[0-7]$", uevent, re.MULTILINE)
-    return slot[1] if slot else device
+    return first_match(r"^PCI_SLOT_NAME=(\S+)\.[0-7]$", uevent) or device
 
 
 def _never_up(nic: str, facts: HostFacts) -> Value:

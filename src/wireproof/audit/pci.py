@@ -9,11 +9,11 @@ shows only to root is denied, not missing.
 import functools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
-from wireproof.audit.facts import HostFacts, sections
+from wireproof.audit.facts import HostFacts, first_match, sections
 from wireproof.audit.interfaces import listed_nics
 from wireproof.model.errors import decode_json
 from wireproof.model.record import FactFrame
@@ -78,51 +78,36 @@ class PciDevice(msgspec.Struct, frozen=True, kw_only=True):
         return (parts[1], int(parts[2], 16)) if parts else ("", -1)
 
 
-class _PciTable:
-    """The devices of one text with cached answers, because similar hosts share the text."""
-
-    def __init__(self, devices: Iterable[PciDevice]) -> None:
-        self.devices = tuple(devices)
-        self.of_host = _host_frames(self.devices)
-        self._known: dict[tuple[str, str], dict[str, FactFrame]] = {}
-
-    def frames(self, name: str, address: str) -> dict[str, FactFrame]:
-        """Return the files ``pci/NAME/VALUE`` of the adapter at ``address``."""
-        cached = self._known.get((name, address))
-        if cached is None:
-            cached = self._known[name, address] = {
-                path: _frame(path, text, why)
-                for value, (text, why) in _values(address, self.devices).items()
-                if (path := f"pci/{name}/{value}")
-            }
-        return cached
+_Source = tuple[Callable[[str], tuple[PciDevice, ...]], str]
+"""A list of devices as text, and its parser. Answers are cached: similar hosts share the text."""
 
 
 def pci_devices(facts: HostFacts) -> tuple[PciDevice, ...]:
     """Return all known devices; () if nothing was read."""
-    return _table(facts).devices
+    parse, text = _source(facts)
+    return parse(text)
 
 
-def _table(facts: HostFacts) -> _PciTable:
+def _source(facts: HostFacts) -> _Source:
     """Return the engine's list, unless it has only headers and ``lspci`` printed more."""
-    engine = _of_engine(facts.file(PCI).text or "[]")
+    engine = facts.file(PCI).text or "[]"
     printed = facts.command(LSPCI).text
-    if printed and all(device.closed for device in engine.devices):
-        return _of_lspci(printed)
-    return engine
+    if printed and all(device.closed for device in _of_engine(engine)):
+        return _of_lspci, printed
+    return _of_engine, engine
 
 
 @functools.lru_cache(maxsize=256)
-def _of_engine(text: str) -> _PciTable:
+def _of_engine(text: str) -> tuple[PciDevice, ...]:
     try:
-        return _PciTable(decode_json(text, list[PciDevice]))
+        return tuple(decode_json(text, list[PciDevice]))
     except msgspec.DecodeError:
-        return _PciTable(())
+        return ()
 
 
 @functools.lru_cache(maxsize=256)
-def _of_lspci(text: str) -> _PciTable:
-    return _PciTable(devices_of_lspci(text))
+def _of_lspci(text: str) -> tuple[PciDevice, ...]:
+    return tuple(devices_of_lspci(text))
 
 
 def accelerators(devices: Sequence[PciDevice]) -> list[PciDevice]:
@@ -136,30 +121,36 @@ def accelerators(devices: Sequence[PciDevice]) -> list[PciDevice]:
 
 def pci_facts(facts: HostFacts, adapters: Iterable[tuple[str, str]]) -> dict[str, FactFrame]:
     """Return files ``pci/NAME/VALUE`` for each of the adapters (`adapters_of`)."""
-    table = _table(facts)
-    frames = dict(table.of_host)
+    source = _source(facts)
+    frames = dict(_host_frames(*source))
     for name, address in adapters:
-        frames |= table.frames(name, address)
+        frames |= _adapter_frames(*source, name, address)
     return frames
 
 
-def _host_frames(devices: Sequence[PciDevice]) -> dict[str, FactFrame]:
+@functools.lru_cache(maxsize=1024)
+def _adapter_frames(
+    parse: Callable[[str], tuple[PciDevice, ...]], text: str, name: str, address: str
+) -> dict[str, FactFrame]:
+    """Return the files ``pci/NAME/VALUE`` of the adapter at ``address``."""
+    values = {f"pci/{name}/{key}": each for key, each in _values(address, parse(text)).items()}
+    return {path: _frame(path, shown, why) for path, (shown, why) in values.items()}
+
+
+@functools.lru_cache(maxsize=256)
+def _host_frames(parse: Callable[[str], tuple[PciDevice, ...]], text: str) -> dict[str, FactFrame]:
     """Return files ``pci-host/VALUE``: the number of network adapters, and those without
     a driver.
     """
-    if not devices:
-        return {f"{HOST}{name}": _frame(f"{HOST}{name}", "", "list") for name in _OF_HOST}
+    devices = parse(text)
     adapters = [device for device in devices if device.device_class.startswith(_NETWORK)]
     drivers = Counter(device.driver or "no driver" for device in adapters)
     counted = ", ".join(f"{number} {driver}" for driver, number in sorted(drivers.items()))
     idle = " ".join(device.address for device in adapters if not device.driver)
-    texts = dict(zip(_OF_HOST, (counted or "none", idle or "none"), strict=True))
-    return {
-        path: _frame(path, text, "") for name, text in texts.items() if (path := f"{HOST}{name}")
-    }
+    texts = {f"{HOST}adapters": counted or "none", f"{HOST}no-driver": idle or "none"}
+    return {path: _frame(path, shown if devices else "", "list") for path, shown in texts.items()}
 
 
-_OF_HOST = ("adapters", "no-driver")
 _NETWORK = ("0200", "0207", "0208", "0280")
 """Ethernet, InfiniBand, fabric (Omni-Path) and other network controllers."""
 
@@ -177,11 +168,11 @@ def adapters_of(facts: HostFacts) -> Iterator[tuple[str, str]]:
     named = set[str]()
     for kind in ("net", "infiniband"):
         for path in facts.matching(f"/sys/class/{kind}/*/device/uevent"):
-            slot = re.search(r"^PCI_SLOT_NAME=(\S+)$", facts.file(path).text or "", re.MULTILINE)
-            if slot is None and path in facts.derived:
+            slot = first_match(r"^PCI_SLOT_NAME=(\S+)$", facts.file(path).text or "")
+            if not slot and path in facts.derived:
                 continue  # derived from output about the device that does not give its address
             named.add(path.split("/")[4])
-            yield path.split("/")[4], slot.group(1) if slot else ""
+            yield path.split("/")[4], slot
     for nic in listed_nics(facts):
         if nic.pci and nic.name not in named:
             yield nic.name, nic.pci
@@ -342,7 +333,7 @@ def devices_of_lspci(text: str) -> Iterator[PciDevice]:
         yield PciDevice(
             address=address if address.count(":") == 2 else f"0000:{address}",
             device_class=f"{kind.group(1)}00" if kind else named,
-            driver=_first(r"^[ \t]*Kernel driver in use: (\S+)$", body) or "",
+            driver=first_match(r"^[ \t]*Kernel driver in use: (\S+)$", body),
             numa=_number(r"^[ \t]*NUMA node: (\d{1,4})$", body),
             secondary=_number(r"\bsecondary=([0-9a-f]{2})\b", body, 16),
             closed="Capabilities: <access denied>" in body,
@@ -350,19 +341,22 @@ def devices_of_lspci(text: str) -> Iterator[PciDevice]:
         )
 
 
+_DEVICE_CONTROL = r"(?s)^[ \t]*DevCtl:(.*?)(?=^[ \t]*DevSta:|^[ \t]*Capabilities:|\Z)"
+
+
 def _express(body: str) -> dict[str, object]:
     """Return the registers that are printed."""
-    control = _first(r"^[ \t]*DevCtl:(.*?)(?=^[ \t]*DevSta:|^[ \t]*Capabilities:|\Z)", body) or ""
-    relaxed = _first(r"RlxdOrd([+-])", control)
-    kind = _first(r"\bExpress (?:\(v\d\) )?([A-Z][\w -]*?)(?: \(|,|$)", body)
+    control = first_match(_DEVICE_CONTROL, body)
+    relaxed = first_match(r"RlxdOrd([+-])", control)
+    kind = first_match(r"\bExpress (?:\(v\d\) )?([A-Z][\w -]*?)(?: \(|,|$)", body)
     width, speed = _link("LnkSta", body)
     width_most, speed_most = _link("LnkCap", body)
     return {
-        "type": _TYPES.get(kind or ""),
+        "type": _TYPES.get(kind),
         "payload": _number(r"MaxPayload (\d{3,4}) bytes", control),
         "payload_most": _number(r"^[ \t]*DevCap:\s*MaxPayload (\d{3,4}) bytes", body),
         "read_request": _number(r"MaxReadReq (\d{3,4}) bytes", control),
-        "relaxed": None if relaxed is None else relaxed == "+",
+        "relaxed": relaxed == "+" if relaxed else None,
         "width": width,
         "speed": speed,
         "width_most": width_most,
@@ -380,18 +374,12 @@ def _link(register: str, body: str) -> tuple[int | None, int | None]:
 
 
 def _acs(body: str) -> int | None:
-    words = _first(r"^[ \t]*ACSCtl:(.*)$", body)
-    if words is None:
+    words = first_match(r"^[ \t]*ACSCtl:(.*)$", body)
+    if not words:
         return None
     return sum(1 << bit for bit, word in enumerate(_ACS_BITS) if f"{word}+" in words)
 
 
-def _first(pattern: str, text: str) -> str | None:
-    flags = re.MULTILINE | (re.DOTALL if r"\Z" in pattern else 0)
-    match = re.search(pattern, text, flags)
-    return match.group(1) if match else None
-
-
 def _number(pattern: str, text: str, base: int = 10) -> int | None:
-    digits = _first(pattern, text)
+    digits = first_match(pattern, text)
     return int(digits, base) if digits else None

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from wireproof.audit.expression import UNKNOWN, Value
-from wireproof.audit.facts import UNKEPT, HostFacts
+from wireproof.audit.facts import UNKEPT, HostFacts, first_match
 from wireproof.audit.interfaces import IP_ADDRESS, driver_of, link_files, listed_nics
 from wireproof.model.record import FactFrame, Nic
 
@@ -234,8 +234,7 @@ def _speed_of(owner: Nic, values: dict[str, str]) -> Files:
 def printed_driver(facts: HostFacts, name: str) -> Value:
     """Return the driver from an archive's output of ``ethtool -i``."""
     text = facts.command(driver_of(name)).text or ""
-    match = re.search(r"^driver: (\w+)(?:\[ib_ipoib\])?$", text, re.MULTILINE)
-    return match.group(1) if match else UNKNOWN
+    return first_match(r"^driver: (\w+)(?:\[ib_ipoib\])?$", text) or UNKNOWN
 
 
 def _uevent(facts: HostFacts, device: str, interfaces: Iterable[Nic | None]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from wireproof.audit.expression import UNKNOWN, Value
-from wireproof.audit.facts import UNKEPT, HostFacts
+from wireproof.audit.facts import UNKEPT, HostFacts, first_match
 from wireproof.model.quantity import first_few, whole
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import Form, Read
@@ -90,8 +90,7 @@ def _flag(text: str) -> Value:
 
 
 def _choice(text: str) -> Value:
-    match = re.search(r"\[([^\[\]\s]{1,64})\]", text)
-    return match.group(1) if match else UNKNOWN
+    return first_match(r"\[([^\[\]\s]{1,64})\]", text) or UNKNOWN
 
 
 def _list(text: str) -> Value:

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 from tests.audit.fleet import AMD, ARM, INTEL, POWER, RISCV, Node
-from tests.audit.trees import HFI1_2015
+from tests.audit.trees import HFI1_2015, OUTPUTS
 
 from wireproof.audit.pci import PciDevice
 
@@ -20,19 +20,7 @@ _HFI1_TODAY = {
     "wss_threshold": "80", "wss_clean_period": "256", "cache_size": "256", "pcie_ctle": "3",
     "aspm": "0", "ipoib_accel": "1", "desct_intr": "64",
 }  # fmt: skip
-OPAINFO = """\
-hfi1_{at}:1                           PortGID:0xfe80000000000000:00117501017a345{at}
-   PortState:     Active
-   LinkSpeed      Act: {speed}         En: {speed}
-   LinkWidth      Act: 4            En: 4
-   LinkWidthDnGrd ActTx: 4  Rx: 4   En: 3,4
-   LCRC           Act: 14-bit       En: 14-bit,16-bit,48-bit       Mgmt: True
-   LID: 0x00000001-0x00000001       SM LID: 0x00000001 SL: 0
-         QSFP Copper,       2m  FCI Electronics   P/N 10131941-2020LF   Rev 5
-   Xmit Data:             224581 MB Pkts:            118012
-   Recv Data:             213481 MB Pkts:            117012
-   Link Quality: 5 (Excellent)
-"""
+OPAINFO = OUTPUTS["fleet-machines-opainfo"]
 
 
 def _connectx(processor: str, ports: int = 1, rate: str = HDR, cores: int = 64) -> Node:
@@ -106,19 +94,7 @@ def _e810() -> Node:
     return node.set({"sys/module/rv/initstate": "live", "environment": "PSM3_RDMA=1"})
 
 
-MLXCONFIG = """
-Device #1:
-----------
-Device type:        ConnectX6DX
-Device:             0000:18:00.0
-
-Configurations:                                      Default         Current         Next Boot
-        MEMIC_BAR_SIZE                              0               0               0
-        PCI_WR_ORDERING                             per_mkey(0)     per_mkey(0)     per_mkey(0)
-*       SRIOV_EN                                    False(0)        True(1)         True(1)
-        LINK_TYPE_P1                                ETH(2)          ETH(2)          ETH(2)
-The '*' shows parameters with next value different from default/current value.
-"""
+MLXCONFIG = OUTPUTS["fleet-machines-mlxconfig"]
 
 
 def _with_firmware() -> Node:

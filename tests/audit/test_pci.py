@@ -7,7 +7,7 @@ from tests.audit.fleet import answered
 from tests.audit.fleet_machines import FLEET
 from tests.audit.test_machines import audited
 from tests.audit.test_planted import PLANTED, planted
-from tests.audit.trees import cpu, judge_machine, lay_out
+from tests.audit.trees import OUTPUTS, cpu, judge_machine, lay_out
 
 from wireproof.audit.job import catalogue
 from wireproof.audit.pci import PciDevice, devices_of_lspci
@@ -62,37 +62,7 @@ def test_a_space_that_makes_no_sense_never_passes(config: bytes, tmp_path: Path)
     assert "pass" not in {one.status for one in found.values()}
 
 
-LSPCI = """\
-00:01.0 PCI bridge [0604]: Intel Corporation Device [8086:352a] (prog-if 00 [Normal decode])
-\tNUMA node: 0
-\tBus: primary=00, secondary=17, subordinate=17, sec-latency=0
-\tCapabilities: [40] Express (v2) Root Port (Slot+), MSI 00
-\t\tDevCap:\tMaxPayload 512 bytes, PhantFunc 0
-\t\tDevCtl:\tCorrErr- NonFatalErr-
-\t\t\tRlxdOrd+ ExtTag+ PhantFunc- AuxPwr- NoSnoop+
-\t\t\tMaxPayload 256 bytes, MaxReadReq 128 bytes
-\t\tDevSta:\tCorrErr-
-\t\tLnkCap:\tPort #5, Speed 32GT/s, Width x16, ASPM not supported
-\t\tLnkSta:\tSpeed 16GT/s (downgraded), Width x16 (ok)
-\tCapabilities: [110 v1] Access Control Services
-\t\tACSCap:\tSrcValid+ TransBlk+ ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl- DirectTrans-
-\t\tACSCtl:\tSrcValid+ TransBlk- ReqRedir+ CmpltRedir- UpstreamFwd- EgressCtrl- DirectTrans-
-\tKernel driver in use: pcieport
-
-17:00.0 Ethernet controller [0200]: Mellanox Technologies MT2892 [15b3:101d]
-\tCapabilities: [60] Express (v2) Endpoint, MSI 00
-\t\tDevCap:\tMaxPayload 512 bytes, PhantFunc 0
-\t\tDevCtl:\tCorrErr+ NonFatalErr+
-\t\t\tRlxdOrd- ExtTag+ PhantFunc- AuxPwr- NoSnoop+ FLReset-
-\t\t\tMaxPayload 128 bytes, MaxReadReq 512 bytes
-\t\tDevSta:\tCorrErr-
-\t\tLnkCap:\tPort #0, Speed 16GT/s, Width x16, ASPM not supported
-\t\tLnkSta:\tSpeed 16GT/s (ok), Width x8 (downgraded)
-\tKernel driver in use: mlx5_core
-
-18:00.0 VGA compatible controller [0300]: ASPEED Technology, Inc. [1a03:2000]
-\tCapabilities: <access denied>
-"""
+LSPCI = OUTPUTS["pci-lspci"]
 
 
 def test_the_text_of_lspci_is_read_by_slot() -> None:

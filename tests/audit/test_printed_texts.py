@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.audit.test_sources import answers
+from tests.audit.trees import OUTPUTS
 
 from wireproof.audit import printed_texts
 from wireproof.audit.archive import opened
@@ -166,34 +167,13 @@ def test_lines_of_grep_are_bounded_and_may_contradict_each_other(
         pass
 
 
-POLICY = """analyzing CPU {cpu}:
-  driver: {driver}
-  hardware limits: 800 MHz - 3.80 GHz
-  available cpufreq governors: performance powersave
-  current policy: frequency should be within 800 MHz and 3.80 GHz.
-                  The governor "{governor}" may decide which speed to use
-                  within this range.
-  boost state support:
-    Supported: yes
-    Active: {active}
-"""
+POLICY = OUTPUTS["printed-texts-policy"]
 SLURMD = "LimitMEMLOCK={limit}\nLimitSTACK=infinity\n"
 QOS = (
     "Priority trust state: dscp\nPFC configuration:\n\tpriority    0   1   2   3   4   5   6   7\n"
     "\tenabled     0   0   0   {on}   0   0   0   0   \n\tbuffer      0   0   0   1   0   0   0   0"
 )
-IBSTAT = """CA 'mlx5_0'
-\tCA type: MT4123
-\tNumber of ports: 1
-\tFirmware version: 20.35.1012
-\tPort 1:
-\t\tState: Active
-\t\tPhysical state: LinkUp
-\t\tRate: 200
-\t\tSM lid: 1
-\t\tPort GUID: {guid}
-\t\tLink layer: {layer}
-"""
+IBSTAT = OUTPUTS["printed-texts-ibstat"]
 ROCE = {
     "ibstat.txt": IBSTAT.format(guid="0x021122fffe334455", layer="Ethernet"),
     "ethtool -i ens1.txt": "driver: mlx5_core\nbus-info: 0000:c1:00.0\n",
@@ -208,16 +188,7 @@ IPOIB = {
     " brd 00:ff:ff:ff:ff:12:40:1b:ff:ff:00:00:00:00:00:00:ff:ff:ff:ff\n"
     "    inet 10.1.0.9/24 scope global ib0\n",
 }
-LSPCI = """c1:00.0 Infiniband controller: Mellanox Technologies MT28908 Family [ConnectX-6]
-\tCapabilities: [60] Express (v2) Endpoint, MSI 00
-\t\tDevCap:\tMaxPayload 512 bytes, PhantFunc 0
-\t\tDevCtl:\tCorrErr- NonFatalErr+
-\t\t\tRlxdOrd+ ExtTag+
-\t\t\tMaxPayload 512 bytes, MaxReadReq {request} bytes
-\t\tLnkCap:\tPort #0, Speed 16GT/s, Width x16
-\t\tLnkSta:\tSpeed 16GT/s, Width x16
-\tKernel driver in use: mlx5_core
-"""
+LSPCI = OUTPUTS["printed-texts-lspci"]
 
 
 @pytest.mark.engine

@@ -5,6 +5,7 @@ import json
 import xml.etree.ElementTree as ET  # ours alone is read
 
 import pytest
+from tests.audit.trees import OUTPUTS
 
 from wireproof.audit.document import FORMS, audit_document
 from wireproof.audit.job import catalogue
@@ -66,16 +67,7 @@ def by_role(text: str, *results: AuditResult) -> list[AuditResult]:
     return decided(results, site_of(text, "site.toml", known), TODAY, parse_hosts, known)
 
 
-STORAGE = """
-[[role]]
-name = "storage"
-hosts = "n[1-2]"
-
-[role.values]
-swappiness = 10
-tcp-rmem = "4096 131072 67108864"
-mtu = "value >= 4096 and value <= 9000"
-"""
+STORAGE = OUTPUTS["site-and-forms-storage"]
 
 
 def test_a_role_wants_its_own_values_on_its_hosts_alone():

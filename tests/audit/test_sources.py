@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.audit.test_pci import LSPCI
-from tests.audit.trees import MACHINES, judge_machine, lay_out
+from tests.audit.trees import MACHINES, OUTPUTS, judge_machine, lay_out
 
 from wireproof.audit import pci, printed
 from wireproof.audit.archive import opened
@@ -215,30 +215,7 @@ def test_what_a_command_says_when_it_ends_otherwise(
     assert said in one.seen + one.message
 
 
-IP_D_ADDRESS = """\
-1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN group default qlen 1000
-    link/loopback 00:00:00:00:00:00 brd 00:00:00:00:00:00 promiscuity 0
-    inet 127.0.0.1/8 scope host lo
-2: ens1f0: <BROADCAST,MULTICAST,SLAVE,UP,LOWER_UP> mtu 1500 qdisc mq master bond0 state UP
-    link/ether b8:ce:f6:00:00:01 brd ff:ff:ff:ff:ff:ff parentbus pci parentdev 0000:17:00.0
-    bond_slave state ACTIVE mii_status UP
-3: bond0: <BROADCAST,MULTICAST,MASTER,UP,LOWER_UP> mtu 9000 qdisc noqueue state UP group default
-    link/ether b8:ce:f6:00:00:01 brd ff:ff:ff:ff:ff:ff promiscuity 0 minmtu 68 maxmtu 65535
-    bond mode 802.3ad miimon 100
-    inet 10.1.0.7/16 brd 10.1.255.255 scope global bond0
-4: bond0.5@bond0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 9000 qdisc noqueue state UP
-    link/ether b8:ce:f6:00:00:01 brd ff:ff:ff:ff:ff:ff promiscuity 0
-    vlan protocol 802.1Q id 5 <REORDER_HDR>
-    inet 10.5.0.7/16 scope global bond0.5
-5: docker0: <NO-CARRIER,BROADCAST,MULTICAST,UP> mtu 1500 qdisc noqueue state DOWN
-    link/ether 02:42:00:00:00:01 brd ff:ff:ff:ff:ff:ff
-    bridge forward_delay 1500
-    inet 172.17.0.1/16 scope global docker0
-6: ib0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 2044 qdisc mq state UP qlen 256
-    link/infiniband 00:00:10:29:fe:80 brd 00:ff:ff:ff parentbus pci parentdev 0000:18:00.0
-    ipoib pkey 0xffff mode datagram umcast 0
-    inet 10.9.0.7/16 scope global ib0
-"""
+IP_D_ADDRESS = OUTPUTS["sources-ip-d-address"]
 
 
 @pytest.mark.engine
@@ -354,25 +331,7 @@ def test_what_a_sosreport_does_not_keep_is_not_called_not_applicable(
 
 
 IRQS = [*((40 + at, f"i40e-ens1-TxRx-{at}") for at in range(4)), (50, "ens10-rx"), (51, "x-ens1a")]
-IBSTAT = """CA 'mlx5_0'
-\tCA type: MT4123
-\tNumber of ports: 2
-\tFirmware version: 20.31.1014
-\tPort 1:
-\t\tState: Down
-\t\tPhysical state: Polling
-\t\tRate: 10
-\t\tBase lid: 65535
-\t\tLink layer: InfiniBand
-\tPort 2:
-\t\tState: Active
-\t\tPhysical state: LinkUp
-\t\tRate: 200
-\t\tLink layer: InfiniBand
-CA '../../etc'
-\tPort 1:
-\t\tState: Active
-"""
+IBSTAT = OUTPUTS["sources-ibstat"]
 ETHTOOL = "Settings for ens1:\n\tSupported link modes:   1000baseT/Full\n\t\t\t\t10000baseT/Full\n"
 ETHTOOL += "\tLink partner advertised link modes:  1000baseT/Full 10000baseT/Full\n"
 ETHTOOL += "\tSpeed: 1000Mb/s\n\tDuplex: Half\n\tLink detected: yes\n"
@@ -444,14 +403,7 @@ def test_blank_lines_without_end_cost_no_time(argv: tuple[str, ...]) -> None:
     assert judge_machine(machine, catalogue(), "throughput")
 
 
-UNITS = """\
-  UNIT                              LOAD   ACTIVE   SUB     DESCRIPTION
-  firewalld.service                 loaded active   running firewalld - dynamic firewall daemon
-\u25cf kdump.service                    loaded failed   failed  Crash recovery kernel arming
-
-LOAD   = Reflects whether the unit definition was properly loaded.
-2 loaded units listed. Pass --all to see loaded but inactive units, too.
-"""
+UNITS = OUTPUTS["sources-units"]
 UNIT_FILES = """\
 UNIT FILE                              STATE     VENDOR PRESET
 rdma-load-modules@.service             masked    enabled
@@ -459,13 +411,7 @@ rdma-load-modules@.service             masked    enabled
 1 unit files listed.
 """
 SHOWN = "Id=other.service\nLimitMEMLOCK=infinity\n\nLimitMEMLOCK=65536\nId=slurmd.service\n"
-DMI = """\
-Handle 0x0000, DMI type 0, 26 bytes
-BIOS Information
-\tVendor: Dell Inc.
-\tVersion: 2.14.3
-\tRelease Date: 01/02/2024
-"""
+DMI = OUTPUTS["sources-dmi"]
 DISKS = """\
 Filesystem     1K-blocks     Used Available Use% Mounted on
 tmpfs              65536        0     65536   0% /dev/shm
@@ -507,17 +453,7 @@ def test_what_another_command_of_a_sosreport_tells_is_read(cut: bool, tmp_path: 
     assert {name: found[name] for name in TOLD} == expected
 
 
-IBSTAT_OF_ONE = """\
-CA 'mlx5_0'
-\tCA type: MT4123
-\tPort 1:
-\t\tState: Active
-\t\tPhysical state: LinkUp
-\t\tRate: 200
-\t\tSM lid: 1
-\t\tPort GUID: 0x506b4b0300c0ffee
-\t\tLink layer: InfiniBand
-"""
+IBSTAT_OF_ONE = OUTPUTS["sources-ibstat-of-one"]
 IPOIB_ADDRESS = """\
 2: ib0: <BROADCAST,UP,LOWER_UP> mtu 4092 qdisc mq state UP group default qlen 256
     link/infiniband 00:00:10:29:fe:80:00:00:00:00:00:00:50:6b:4b:03:00:c0:ff:ee \

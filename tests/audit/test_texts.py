@@ -13,6 +13,7 @@ from tests.audit.test_sources import (
     IPOIB_ADDRESS,
     answers,
 )
+from tests.audit.trees import OUTPUTS
 
 from wireproof.audit import kept
 from wireproof.audit.archive import opened
@@ -157,15 +158,7 @@ def test_a_supportconfig_is_read(packed: bool, tmp_path: Path) -> None:
     assert not list(Path("/tmp").glob("evil"))
 
 
-BOND = """Ethernet Channel Bonding Driver: v5.14
-
-Bonding Mode: IEEE 802.3ad Dynamic link aggregation
-Transmit Hash Policy: layer2 (0)
-MII Polling Interval (ms): 0
-
-Slave Interface: ens1
-MII Status: down
-"""
+BOND = OUTPUTS["texts-bond"]
 LONG_LSPCI = """0000:21:00.0 Ethernet controller: Some adapter (rev 01)
 \tCapabilities: [60] Express (v2) Endpoint, MSI 00
 \t\tLnkCap:\tPort #0, Speed 16GT/s, Width x16

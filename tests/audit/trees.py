@@ -1,5 +1,6 @@
 """Root folders of machines that are not here: files as their systems lay them out."""
 
+import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from wireproof.audit.facts import HostFacts
 from wireproof.audit.machine import Machine
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import AuditResult, Profile
+
+OUTPUTS = tomllib.loads(Path(__file__).with_name("outputs.toml").read_text())
 
 
 def cpu(vendor: str, family: int, model: int, stepping: int = 2, flags: str = "fpu vme") -> str:

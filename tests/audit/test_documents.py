@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.audit.test_machines import audited
-from tests.audit.trees import MACHINES, lay_out
+from tests.audit.trees import MACHINES, ROWS, lay_out
 
 from wireproof.lint.job import lint
 from wireproof.lint.rule import Kind
@@ -98,29 +98,7 @@ def test_lint_and_audit_agree_on_queues_of_the_virtual_lanes(
 
 @pytest.mark.parametrize(
     ("kind", "line", "setting", "said"),
-    [
-        ("irqbalance", EXACT, "irqbalance", "with hfi1 on RHEL 7; no such option on newer"),
-        (
-            "kernel-command-line",
-            'GRUB_CMDLINE_LINUX="console=tty0 intel_pstate=disable"',
-            "scaling-driver",
-            "acpi-cpufreq on RHEL 7",
-        ),
-        ("script", "echo connected > /sys/class/net/ib0/mode", "ipoib-mode", "datagram on mlx5"),
-        ("modprobe", "options hfi1 krcvqs=3,3,3,3,3,3,3", "hfi1-krcvqs", "3 to 5 on VL 0"),
-        (
-            "script",
-            "parm:           max_mtu:Set max MTU bytes, default is 8192 (uint)",
-            "hfi1-max-mtu",
-            "10240",
-        ),
-        (
-            "script",
-            "sudo cpupower -c all frequency-set --min 2.6GHz -g Performance",
-            "cpu-governor",
-            "performance",
-        ),
-    ],
+    ROWS["lint-of-a-documents-line-points-at-what-is-right-today"],
 )
 def test_lint_of_a_documents_line_points_at_what_is_right_today(
     kind: Kind, line: str, setting: str, said: str
@@ -136,21 +114,7 @@ def test_the_advice_that_has_ended_says_with_which_release() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "settings"),
-    [
-        ("krcvqs", ["hfi1-krcvqs"]),
-        ("PSM3_RDMA", ["env-psm3-rdma"]),
-        ("C1E Autopromote", ["bios-c1e"]),
-        ("intel_pstate", ["scaling-driver", "clock-percent", "turbo"]),
-        ("intel_pstate=disable", ["scaling-driver"]),
-        ("nosmt", ["smt"]),
-        ("iommu=pt", ["iommu-mode"]),
-        ("opafm", ["fabric-manager"]),
-        ("memlock", ["limit-memlock"]),
-        ("PropagateResourceLimits", ["slurm-propagated-limits"]),
-        ("LinkWidth", ["opa-link-width"]),
-        ("vm.swappiness", ["swappiness"]),
-    ],
+    ("name", "settings"), ROWS["a-setting-is-explained-by-the-names-that-people-know"]
 )
 def test_a_setting_is_explained_by_the_names_that_people_know(
     name: str, settings: list[str]

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.audit.trees import judge_machine
+from tests.audit.trees import ROWS, judge_machine
 
 from wireproof.audit import judge_machines
 from wireproof.audit.alike import kind_of, odd_ones
@@ -17,7 +17,6 @@ from wireproof.model.record import FactFrame
 from wireproof.model.setting import AuditResult, Profile
 
 XEON = "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 63\nstepping\t: 2\nflags\t\t: fpu\n"
-EPYC = "vendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\nstepping\t: 1\nflags\t\t: fpu\n"
 HYPERVISOR = XEON.replace("fpu", "fpu hypervisor")
 
 
@@ -55,58 +54,7 @@ def of_texts(name: str, texts: dict[str, str], profile: Profile = "throughput") 
 
 @pytest.mark.parametrize(
     ("maker", "display", "raw", "menu", "setting", "seen", "status"),
-    [
-        (
-            "Intel Corporation",
-            "Intel(R) Hyper-Threading Tech",
-            "1",
-            "Enabled",
-            "bios-smt",
-            "Enabled",
-            "fail",
-        ),
-        ("Dell Inc.", "Logical Processor", "Disabled", "", "bios-smt", "Disabled", "pass"),
-        (
-            "Dell Inc.",
-            "System Profile",
-            "PerfOptimized",
-            "Performance",
-            "bios-power-policy",
-            "Performance",
-            "pass",
-        ),
-        (
-            "Dell Inc.",
-            "System Profile",
-            "PerfPerWattOptimizedDapc",
-            "Performance Per Watt (DAPC)",
-            "bios-power-policy",
-            "Performance Per Watt (DAPC)",
-            "fail",
-        ),
-        (
-            "HPE",
-            "Intel(R) Turbo Boost Technology",
-            "Disabled",
-            "",
-            "bios-turbo",
-            "Disabled",
-            "fail",
-        ),
-        (
-            "HPE",
-            "Minimum Processor Idle Power Core C-State",
-            "NoCStates",
-            "No C-states",
-            "bios-c-states",
-            "No C-states",
-            "pass",
-        ),
-        ("Lenovo", "C1 Enhanced Mode", "Disable", "", "bios-c1e", "Disabled", "pass"),
-        ("Supermicro", "Hyper-Threading [ALL]", "Enable", "", "bios-smt", "Enabled", "fail"),
-        ("", "SNC (Sub NUMA)", True, "", "bios-cluster-on-die", "Enabled", "fail"),
-        ("Nobody", "INTEL® turbo-boost  Technology", "on", "", "bios-turbo", "Enabled", "pass"),
-    ],
+    ROWS["each-maker-s-spelling-is-found"],
 )
 def test_each_maker_s_spelling_is_found(
     maker: str, display: str, raw: Any, menu: str, setting: str, seen: str, status: str
@@ -177,30 +125,7 @@ SOCKETS = {
 
 
 @pytest.mark.parametrize(
-    ("setting", "files", "seen"),
-    [
-        ("bios-smt", {f"{CPU}/smt/active": "1"}, "Enabled"),
-        ("bios-smt", {f"{CPU}/smt/active": "0"}, ""),
-        ("bios-turbo", {f"{CPU}/intel_pstate/no_turbo": "0"}, "Enabled"),
-        ("bios-turbo", {f"{CPU}/intel_pstate/no_turbo": "1"}, ""),
-        ("bios-turbo", {f"{CPU}/cpufreq/boost": "0"}, ""),
-        ("bios-turbo", {"/proc/cpuinfo": EPYC, f"{CPU}/cpufreq/boost": "1"}, "Enabled"),
-        ("bios-speedstep", {f"{CPU}/cpu0/cpufreq/scaling_driver": "intel_pstate"}, "Enabled"),
-        ("bios-cluster-on-die", {"/sys/devices/system/node/online": "0-1"}, "Disabled"),
-        ("bios-cluster-on-die", {"/sys/devices/system/node/online": "0-3"}, "Enabled"),
-        ("bios-cluster-on-die", {"/sys/devices/system/node/online": "0-2"}, ""),
-        ("bios-nps", {"/proc/cpuinfo": EPYC, "/sys/devices/system/node/online": "0-7"}, "NPS4"),
-        ("bios-vtd", {"/sys/kernel/iommu_groups/0/type": "DMA"}, "Enabled"),
-        ("bios-x2apic", {f"{CPU}/online": "0-383"}, "Enabled"),
-        (
-            "bios-c-states",
-            {
-                f"{CPU}/cpuidle/current_driver": "acpi_idle",
-                f"{CPU}/cpu0/cpuidle/state2/latency": "400",
-            },
-            "Enabled",
-        ),
-    ],
+    ("setting", "files", "seen"), ROWS["what-the-operating-system-shows-is-labelled-so"]
 )
 def test_what_the_operating_system_shows_is_labelled_so(
     setting: str, files: dict[str, str], seen: str

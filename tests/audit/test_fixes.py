@@ -5,6 +5,7 @@ the node program writes.
 import random
 
 import pytest
+from tests.audit.trees import ROWS
 
 from wireproof.audit.job import catalogue
 from wireproof.audit.machine import Instance
@@ -133,34 +134,7 @@ def test_what_is_written_for_good_is_a_line_of_its_drop_in(entry):
     assert "{" not in found.line.replace("ATTR{", "")
 
 
-@pytest.mark.parametrize(
-    ("persist", "file", "command", "line"),
-    [
-        (DROP_INS[0], "/proc/sys/vm/swappiness", (), "vm.swappiness = 1"),
-        (
-            DROP_INS[0],
-            "/proc/sys/net/ipv4/conf/eth0.7/rp_filter",
-            (),
-            "net/ipv4/conf/eth0.7/rp_filter = 1",
-        ),
-        (DROP_INS[1], "/sys/module/hfi1/parameters/krcvqs", (), "options hfi1 krcvqs=1"),
-        (DROP_INS[2], "/sys/kernel/mm/ksm/run", (), "w /sys/kernel/mm/ksm/run - - - - 1"),
-        (
-            DROP_INS[3],
-            "/sys/class/net/eth0/mtu",
-            (),
-            'ACTION=="add|move", SUBSYSTEM=="net", KERNEL=="eth0", ATTR{mtu}="1"',
-        ),
-        (
-            DROP_INS[3],
-            "",
-            ("ethtool", "-K", "e0", "tx", "1"),
-            'ACTION=="add|move", SUBSYSTEM=="net", KERNEL=="e0", RUN+="/sbin/ethtool -K e0 tx 1"',
-        ),
-        (DROP_INS[0], "/sys/kernel/mm/ksm/run", (), ""),
-        (DROP_INS[2], '/sys/class/net/e"$(x)/mtu', (), ""),
-    ],
-)
+@pytest.mark.parametrize(("persist", "file", "command", "line"), ROWS["the-lines-of-drop-ins"])
 def test_the_lines_of_drop_ins(persist, file, command, line):
     assert line_of(persist, file, command, "1") == line
 

@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Sequence
 
 import pytest
-from tests.audit.trees import facts_of, judge_machine
+from tests.audit.trees import ROWS, facts_of, judge_machine
 
 from wireproof.audit.interfaces import CHOSEN, INTERFACES
 from wireproof.audit.job import catalogue
@@ -29,30 +29,7 @@ def texts(nics: Sequence[dict[str, object]], **more: str) -> dict[str, str]:
     return {INTERFACES: json.dumps([LO, *nics]), **more}
 
 
-@pytest.mark.parametrize(
-    ("nics", "audited"),
-    [
-        ([nic("hsn0", link_kind="veth", address=ADDRESS)], ["hsn0"]),
-        ([nic("hsn0", link_kind="veth", address=["fe80::1"])], []),
-        ([nic("hsn0", link_kind="veth", address=ADDRESS, operstate="down")], []),
-        ([nic("tun0", link_kind="tun", address=ADDRESS, operstate="unknown")], ["tun0"]),
-        ([nic(name, address=ADDRESS) for name in ("docker0", "virbr0", "cni0", "cali12ab")], []),
-        ([nic("br-0123456789ab", link_kind="bridge", address=ADDRESS)], []),
-        ([nic("d0", link_kind="dummy", address=ADDRESS)], []),
-        ([BOND, *MEMBERS], ["bond0", "eth0", "eth1"]),
-        (
-            [
-                nic("vlan5", link_kind="vlan", address=ADDRESS, lower=["br0"]),
-                nic("br0", link_kind="bridge", lower=["veth1"]),
-                nic("veth1", link_kind="veth", master="br0"),
-                nic("veth2", link_kind="veth"),
-            ],
-            ["br0", "veth1", "vlan5"],
-        ),
-        ([nic("eth0", "ethernet", operstate="down")], ["eth0"]),
-        ([nic("mlx5_0:1", "infiniband", rdma={"device": "mlx5_0", "port": 1})], []),
-    ],
-)
+@pytest.mark.parametrize(("nics", "audited"), ROWS["what-may-carry-the-fabric-is-audited"])
 def test_what_may_carry_the_fabric_is_audited(
     nics: list[dict[str, object]], audited: list[str]
 ) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.audit.test_sources import answers
-from tests.audit.trees import OUTPUTS
+from tests.audit.trees import ROWS
 
 from wireproof.audit import printed_texts
 from wireproof.audit.archive import opened
@@ -167,73 +167,11 @@ def test_lines_of_grep_are_bounded_and_may_contradict_each_other(
         pass
 
 
-POLICY = OUTPUTS["printed-texts-policy"]
-SLURMD = "LimitMEMLOCK={limit}\nLimitSTACK=infinity\n"
-QOS = (
-    "Priority trust state: dscp\nPFC configuration:\n\tpriority    0   1   2   3   4   5   6   7\n"
-    "\tenabled     0   0   0   {on}   0   0   0   0   \n\tbuffer      0   0   0   1   0   0   0   0"
-)
-IBSTAT = OUTPUTS["printed-texts-ibstat"]
-ROCE = {
-    "ibstat.txt": IBSTAT.format(guid="0x021122fffe334455", layer="Ethernet"),
-    "ethtool -i ens1.txt": "driver: mlx5_core\nbus-info: 0000:c1:00.0\n",
-    "ip addr.txt": "2: ens1: <UP,LOWER_UP> mtu 9000 qdisc mq state UP qlen 1000\n"
-    "    link/ether 00:11:22:33:44:55 brd ff:ff:ff:ff:ff:ff\n    inet 10.0.0.1/24 scope global\n",
-}
-IPOIB = {
-    "ibstat.txt": IBSTAT.format(guid="0xb8599f0300aabbcc", layer="InfiniBand"),
-    "ethtool -i ib0.txt": "driver: mlx5_core[ib_ipoib]\nbus-info: 0000:c1:00.0\n",
-    "ip addr.txt": "2: ib0: <UP,LOWER_UP> mtu 2044 qdisc mq state UP qlen 256\n"
-    "    link/infiniband 00:00:10:29:fe:80:00:00:00:00:00:00:b8:59:9f:03:00:aa:bb:cc"
-    " brd 00:ff:ff:ff:ff:12:40:1b:ff:ff:00:00:00:00:00:00:ff:ff:ff:ff\n"
-    "    inet 10.1.0.9/24 scope global ib0\n",
-}
-LSPCI = OUTPUTS["printed-texts-lspci"]
-
-
 @pytest.mark.engine
 @pytest.mark.parametrize(
     ("setting", "file", "text", "right", "wrong", "beside"),
-    [
-        ("cpu-governor", "cpupower frequency-info.txt",
-         POLICY.format(cpu=0, driver="acpi-cpufreq", governor="{}", active="yes"),
-         "performance", "schedutil", {}),
-        ("cpu-governor", "cpupower -c all frequency-info.txt",
-         POLICY.format(cpu=0, driver="intel_pstate", governor="performance", active="yes")
-         + POLICY.format(cpu=1, driver="intel_pstate", governor="{}", active="yes"),
-         "performance", "ondemand", {}),
-        ("turbo", "cpupower-frequency-info.txt",
-         POLICY.format(cpu=0, driver="intel_pstate", governor="performance", active="{}"),
-         "yes", "no", {}),
-        ("turbo-boost", "cpupower-frequency-info.txt",
-         POLICY.format(cpu=0, driver="acpi-cpufreq", governor="performance", active="{}"),
-         "yes", "no", {}),
-        ("time-sync", "chronyc tracking.txt", "Stratum         : 3\nLeap status     : {}\n",
-         "Normal", "Not synchronised", {}),
-        ("time-sync", "chronyc -n tracking.txt", "Leap status     : {}\n", "Normal",
-         "Not synchronised", {"timedatectl.txt": "System clock synchronized: yes\n"}),
-        ("time-sync", "timedatectl.txt", "System clock synchronized: {}\n", "yes", "no",
-         {"chronyc tracking.txt": "Leap status     : Normal\n"}),
-        ("slurmd-memlock", "systemctl show slurmd.txt",
-         "Type=notify\n" + SLURMD.format(limit="{}") + "Id=slurmd.service\n", "infinity", "65536",
-         {"slurm.conf": "ClusterName=c\n"}),
-        ("slurmd-memlock", "systemctl show slurmd -p LimitMEMLOCK.txt", "LimitMEMLOCK={}\n",
-         "infinity", "65536", {"slurm.conf": "ClusterName=c\n"}),
-        ("limit-memlock", "limits.conf",
-         ("# * soft memlock 1\n*\t\tsoft    memlock         {}\n* hard memlock unlimited\n"
-         "root - memlock 64\n"), "unlimited", "65536", ROCE),
-        ("slurm-propagated-limits", "limits.conf", "* - memlock {}\n", "unlimited", "65536",
-         {**ROCE, "slurm.conf": "PropagateResourceLimits=ALL\n"}),
-        ("flow-control-rx", "ethtool -a ens1.txt",
-         "Pause parameters for ens1:\nAutonegotiate:\toff\nRX:\t\t{}\nTX:\t\toff\n", "off", "on",
-         {**ROCE, "mlnx_qos -i ens1.txt": QOS.format(on=1)}),
-        ("pcie-read-request", "lspci -vv.txt", LSPCI.format(request="{}"), "4096", "512", IPOIB),
-        ("mlxconfig-pending", "mlxconfig -d c1:00.0 -e q.txt",
-         ("Configurations:                Default   Current   Next Boot\n"
-         "         PCI_WR_ORDERING       per_mkey(0)     per_mkey(0)     {}     \n"),
-         "per_mkey(0)", "force_relax(1)", {**IPOIB, "lspci -vv.txt": LSPCI.format(request="4096")}),
-    ],
-)  # fmt: skip
+    ROWS["a-wrong-setting-is-found-in-each-form-of-text"],
+)
 def test_a_wrong_setting_is_found_in_each_form_of_text(
     setting: str, file: str, text: str, right: str, wrong: str, beside: dict[str, str],
     tmp_path: Path,

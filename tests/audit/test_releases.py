@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.audit.test_conditions import status
-from tests.audit.trees import HFI1_2015, lay_out
+from tests.audit.trees import HFI1_2015, ROWS, lay_out
 from tests.cli.verb import wireproof
 
 from wireproof.audit import lacking
@@ -80,26 +80,7 @@ CORES = {"/sys/devices/system/cpu/online": "0-63"}
 
 
 @pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("ro quiet iommu=pt", "pass"),
-        ("ro clocksource=hpet", "fail"),
-        ("ro clocksource=acpi_pm", "fail"),
-        ("ro tsc=unstable", "fail"),
-        ("ro notsc", "fail"),
-        ("ro pci=noaer,nomsi", "fail"),
-        ("ro nosmp", "fail"),
-        ("ro slub_debug=FZP", "fail"),
-        ("ro debug_pagealloc=on", "fail"),
-        ("ro slub_debug=-", "pass"),
-        ("ro clocksource=tsc tsc=reliable", "pass"),
-        ("ro pcie_pme=nomsi", "pass"),
-        ("ro crashkernel=1G default_hugepagesz=1G", "pass"),
-        ("ro intel_idle.max_cstate=0 idle=poll", "pass"),
-        ("mem=64G ro", "fail"),
-        ("ro mem=66060288k", "fail"),
-        ("ro mem=256G", "pass"),
-    ],
+    ("line", "expected"), ROWS["an-argument-of-the-kernel-is-found-by-its-whole-word"]
 )
 def test_an_argument_of_the_kernel_is_found_by_its_whole_word(line: str, expected: str) -> None:
     assert status("kernel-arguments", SIZE | {"/proc/cmdline": line}) == expected

@@ -13,6 +13,7 @@ from wireproof.audit.machine import Machine
 from wireproof.model.record import FactFrame
 from wireproof.model.setting import AuditResult, Profile
 
+ROWS = tomllib.loads(Path(__file__).with_name("rows.toml").read_text())
 OUTPUTS = tomllib.loads(Path(__file__).with_name("outputs.toml").read_text())
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import time
+import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any
 from wireproof.instrument.plan_text import encode_value
 from wireproof.launch.engines import find_program
 
+ROWS = tomllib.loads(Path(__file__).with_name("rows.toml").read_text())
 BOOT = "proc/sys/kernel/random/boot_id"
 Frame = dict[str, Any]
 

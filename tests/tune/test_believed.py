@@ -4,6 +4,7 @@ applied or exported.
 
 import msgspec
 import pytest
+from tests.tune.node import ROWS
 
 from wireproof.model.errors import BadInput
 from wireproof.model.tuning import Change, HostPlan, Keep, PlannedChange, PlannedKeep, TunePlan
@@ -33,29 +34,7 @@ def test_a_plan_of_ours_is_read_as_it_was_written(change: Change) -> None:
     assert read(change).hosts[0].changes[0].change == change
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"value": "5\nw /etc/passwd - - - - x"},
-        {"value": "\x1b[2J"},
-        {"value": ""},
-        {"value": "9" * 4097},
-        {"id": "a b"},
-        {"id": "a\nb"},
-        {"path": "/etc/passwd"},
-        {"path": "/proc/sys/../../etc/passwd"},
-        {"path": "/proc/sys/vm//swappiness"},
-        {"path": "/proc/sys/vm/swap\npiness"},
-        {"path": "/sys/a b"},
-        {"coupled": ("/etc/passwd",)},
-        {"coupled": ("/sys/power/state",)},
-        {"path": "/proc/sys/kernel/core_pattern"},
-        {"path": "/sys/bus/usb/devices/1-1/authorized"},
-        {"path": "/sys/class/net/eth0/device/power/control", "value": "auto"},
-        {"path": "/sys/class/net/eth0/mtu", "value": "600"},
-        {"kind": "command"},
-    ],
-)
+@pytest.mark.parametrize("wrong", ROWS["a-file-that-is-no-setting-is-refused"])
 def test_a_file_that_is_no_setting_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(BadInput, match="create the plan again"):
         read(msgspec.structs.replace(FILE, **wrong))

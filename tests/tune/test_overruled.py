@@ -1,6 +1,7 @@
 """Which of several files counts at the next boot."""
 
 import pytest
+from tests.tune.node import ROWS
 
 from wireproof.audit.facts import HostFacts
 from wireproof.instrument.plan_text import without_secrets
@@ -71,28 +72,7 @@ MTU, RING = RULE + 'ATTR{mtu}="9000"', RULE + 'RUN+="/sbin/ethtool -G eth0 rx 40
 
 @pytest.mark.parametrize(
     ("ours", "path", "other", "counts"),
-    [
-        (MTU, "/etc/udev/rules.d/99-site.rules", 'KERNEL=="eth*", ATTR{mtu}="1500"', True),
-        (MTU, "/usr/lib/udev/rules.d/99-x.rules", 'NAME=="ib0|eth0", ATTR{mtu}:="1500"', True),
-        (MTU, "/etc/udev/rules.d/99-x.rules", 'SUBSYSTEM=="net", \\\n ATTR{mtu}="1500"', True),
-        (MTU, "/etc/udev/rules.d/99-x.rules", 'DRIVERS=="ice", ATTR{mtu}="1500"', True),
-        (MTU, "/etc/udev/rules.d/10-site.rules", 'KERNEL=="eth*", ATTR{mtu}="1500"', False),
-        (MTU, "/etc/udev/rules.d/99-x.rules", 'KERNEL=="eth1", ATTR{mtu}="1500"', False),
-        (MTU, "/etc/udev/rules.d/99-x.rules", 'KERNEL=="eth0", ATTR{mtu}=="1500"', False),
-        (MTU, "/etc/udev/rules.d/99-x.rules", 'SUBSYSTEM=="block", ATTR{mtu}="1500"', False),
-        (MTU, "/etc/udev/rules.d/99-x.rules", 'ACTION=="remove", ATTR{mtu}="1500"', False),
-        (MTU, "/etc/udev/rules.d/99-x.rules", 'KERNEL=="eth0", ATTR{mtu}="9000"', False),
-        (MTU, "/etc/udev/rules.d/99-x.rules", '# KERNEL=="eth0", ATTR{mtu}="1500"', False),
-        (RING, "/etc/udev/rules.d/99-x.rules", 'RUN+="/sbin/ethtool -G $name tx 9 rx 512"', True),
-        (
-            RING,
-            "/etc/udev/rules.d/99-x.rules",
-            """NAME=="eth*", RUN+="/bin/sh -c 'ethtool -G %k rx 512; true'\"""",
-            True,
-        ),
-        (RING, "/etc/udev/rules.d/99-x.rules", 'RUN+="/sbin/ethtool -G eth1 rx 512"', False),
-        (RING, "/etc/udev/rules.d/99-x.rules", 'RUN+="/sbin/ethtool -C eth0 rx 512"', False),
-    ],
+    ROWS["of-rules-of-udev-the-last-that-fits-the-interface-counts"],
 )
 def test_of_rules_of_udev_the_last_that_fits_the_interface_counts(ours, path, other, counts):
     shown = found("/etc/udev/rules.d/90-wireproof.rules", f"{ours}\n", path, f"{other}\n")
@@ -100,21 +80,7 @@ def test_of_rules_of_udev_the_last_that_fits_the_interface_counts(ours, path, ot
 
 
 @pytest.mark.parametrize(
-    ("path", "other", "counts"),
-    [
-        ("/etc/security/limits.d/99-site.conf", "* soft memlock 64", ["limit soft memlock"]),
-        (
-            "/etc/security/limits.d/99-site.conf",
-            "* - memlock 64",
-            ["limit hard memlock", "limit soft memlock"],
-        ),
-        ("/etc/security/limits.conf", "* soft memlock 64", []),
-        ("/etc/security/limits.conf", "@hpc hard memlock 64", ["limit hard memlock"]),
-        ("/etc/security/limits.d/10-x.conf", "eve soft memlock 64", ["limit soft memlock"]),
-        ("/etc/security/limits.d/99-x.conf", "* soft memlock infinity", []),
-        ("/etc/security/limits.d/99-x.conf", "root soft memlock 64", []),
-        ("/etc/security/limits.d/99-x.conf", "* soft nofile 64", []),
-    ],
+    ("path", "other", "counts"), ROWS["of-limits-those-of-a-user-and-the-last-file-count"]
 )
 def test_of_limits_those_of_a_user_and_the_last_file_count(path, other, counts):
     ours = {"/etc/security/limits.d/90-wireproof.conf": "* - memlock unlimited\n"}
@@ -152,44 +118,7 @@ PLAN = "network:\n  version: 2\n  ethernets:\n    {}:\n      dhcp4: no\n      mt
 
 
 @pytest.mark.parametrize(
-    ("path", "other", "counts"),
-    [
-        (f"{NM}/a", "[connection]\ninterface-name=eth0\n[ethernet]\nmtu=1500\n", True),
-        (f"{NM}/a", "[connection]\ninterface-name=eth0\n[infiniband]\nmtu=1500\n", True),
-        (f"{NM}/a", "[connection]\nid=any\n[ethernet]\nmtu=1500\n", True),
-        (f"{NM}/a", "[connection]\ninterface-name=eth1\n[ethernet]\nmtu=1500\n", False),
-        (f"{NM}/a", "[connection]\ninterface-name=eth0\n[ethernet]\nmtu=0\n", False),
-        (f"{NM}/a", "[connection]\ninterface-name=eth0\n[wireguard]\nmtu=1500\n", False),
-        (
-            f"{NM}/a",
-            "[connection]\ninterface-name=eth0\nautoconnect=false\n[ethernet]\nmtu=1500\n",
-            False,
-        ),
-        (f"{SCRIPTS}/ifcfg-eth0", "DEVICE=eth0\nONBOOT=yes\nMTU=1500\n", True),
-        (f"{SCRIPTS}/ifcfg-eth0", 'MTU="1500"\n', True),
-        (f"{SCRIPTS}/ifcfg-eth0", "DEVICE=eth1\nMTU=1500\n", False),
-        (f"{SCRIPTS}/ifcfg-eth0", "ONBOOT=no\nMTU=1500\n", False),
-        (f"{SCRIPTS}/ifcfg-eth0", "MTU=9000\n", False),
-        (f"{SCRIPTS}/ifcfg-eth0", "#MTU=1500\n", False),
-        (f"{SUSE}/ifcfg-eth0", "STARTMODE='auto'\nMTU='1500'\n", True),
-        (f"{SUSE}/ifcfg-eth0", "STARTMODE='off'\nMTU='1500'\n", False),
-        ("/etc/netplan/01.yaml", PLAN.format("eth0", 1500), True),
-        ("/etc/netplan/01.yaml", PLAN.format("eth1", 1500), False),
-        ("/etc/netplan/01.yaml", PLAN.format("a", 1500) + "      set-name: eth0\n", True),
-        ("/etc/netplan/01.yaml", PLAN.format("a", "1500 # old") + "      set-name: eth0\n", True),
-        (
-            "/run/netplan/01.yaml",
-            PLAN.format("a", 1500) + '      match:\n        name: "eth*"\n',
-            True,
-        ),
-        ("/etc/network/interfaces", "auto eth0\niface eth0 inet dhcp\n  mtu 1500\n", True),
-        ("/etc/network/interfaces.d/x", "iface eth1 inet dhcp\n  mtu 1500\n", False),
-        (f"{NETWORKD}/10-a.network", "[Match]\nName=eth* !eth1\n[Link]\nMTUBytes=1500\n", True),
-        (f"{NETWORKD}/10-a.network", "[Match]\nName=eth0\n[Link]\nMTUBytes=2K\n", True),
-        (f"{NETWORKD}/10-a.network", "[Match]\nName=ib0\n[Link]\nMTUBytes=1500\n", False),
-        (f"{NETWORKD}/10-a.network", "[Match]\nName=eth0\n[Network]\nMTUBytes=1500\n", False),
-        (f"{NETWORKD}/10-a.link", "[Match]\nOriginalName=eth0\n[Link]\nMTUBytes=1500\n", False),
-    ],
+    ("path", "other", "counts"), ROWS["the-networks-files-set-the-mtu-after-rules-of-udev"]
 )
 def test_the_networks_files_set_the_mtu_after_rules_of_udev(path, other, counts):
     """But for .link files, which a rule of udev before ours applies."""

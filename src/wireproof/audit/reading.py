@@ -159,7 +159,8 @@ def _worst_of_all(
 ) -> SettingReading:
     """Return the worst value over all cores, policies or queues, and those that have it."""
     pattern, form = path_of(read, instance), read.form or setting.form
-    by_text = _by_text(machine.facts.each(pattern))
+    texts = machine.facts.each(pattern)
+    by_text = gathered((text.strip(), path) for path, text in texts.items())
     values = {text: typed(text, form) for text in by_text}
     known = [text for text, value in values.items() if not isinstance(value, Unknown)]
     if not known:
@@ -200,10 +201,6 @@ def _unread(paths: Sequence[str], total: int) -> str:
 
 def _and_more(paths: Sequence[str]) -> str:
     return f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-
-
-def _by_text(texts: Mapping[str, str]) -> dict[str, list[str]]:
-    return gathered((text.strip(), path) for path, text in texts.items())
 
 
 def _worst(pairs: list[tuple[Value, str]], rule: str) -> str:

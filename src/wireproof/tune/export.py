@@ -94,12 +94,13 @@ def _net(change: Change) -> tuple[str, str, str] | None:
 def tmpfiles(plan: HostPlan, hosts: Sequence[str], profile: str) -> str:
     """Return lines ``w PATH - - - - VALUE``; percent signs are doubled."""
     changes = [change.change for change in plan.changes]
-    lines = [head(hosts, profile)]
-    for change in changes:
-        if change.kind == "file":
-            lines.append(f"w {_escaped(change.path)} - - - - {_escaped(change.value)}")
+    lines = [
+        f"w {_escaped(change.path)} - - - - {_escaped(change.value)}"
+        for change in changes
+        if change.kind == "file"
+    ]
     others = [change for change in changes if change.kind != "file"]
-    return "\n".join([*lines, *left_out(plan, others), ""])
+    return "\n".join([head(hosts, profile), *lines, *left_out(plan, others), ""])
 
 
 def _escaped(text: str) -> str:
@@ -151,17 +152,13 @@ exit $failed"""
 def shell(plan: HostPlan, hosts: Sequence[str], profile: str) -> str:
     """Return a POSIX shell script. Every word of the plan is quoted by shlex."""
     steps = list(_steps(plan))
-    begin = _BEGIN.replace("@", _name_of(steps), 1)
+    folder = hashlib.sha256(repr(steps).encode()).hexdigest()[:12]  # another for each script
+    begin = _BEGIN.replace("@", folder, 1)
     lines = ["#!/bin/sh", head(hosts, profile), *left_out(plan), begin]
     lines += ["apply() {", *(f"  {line}" for step in steps for line in step[0]), "}", ""]
     undo = [line for step in reversed(steps) for line in step[1]]
     lines += ["undo() {", *(f"  {line}" for line in undo), "}"]
     return "\n".join([*lines, _END, ""])
-
-
-def _name_of(steps: Sequence[tuple[list[str], list[str]]]) -> str:
-    """Return a name for the folder of old values that is different for each script."""
-    return hashlib.sha256(repr(steps).encode()).hexdigest()[:12]
 
 
 def _steps(plan: HostPlan) -> Iterator[tuple[list[str], list[str]]]:

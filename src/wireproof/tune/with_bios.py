@@ -343,7 +343,12 @@ def and_reverted(
     """
     open_sets = {host: newest for host in hosts if (newest := newest_set(folder, host, name))}
     if open_sets and not options.sources:
-        return _joined(done, [_no_bmc(host, newest) for host, newest in open_sets.items()], {})
+        why = "its BMC has values of set {}: give --bmc to withdraw them"
+        left = [
+            HostTuned(host=host, problem=why.format(newest.id))
+            for host, newest in open_sets.items()
+        ]
+        return _joined(done, left, {})
     bmcs = bmcs_of(options, tuple(open_sets)) if open_sets else []
     made = revert_firmware(bmcs, folder, name, force=force)
     sets = {host: sets_of(folder, host, newest.id) for host, newest in open_sets.items()}
@@ -370,11 +375,6 @@ def _found(done: Tuned, name: str) -> Tuned:
     why = f"there is no set {name}"
     hosts = [msgspec.structs.replace(host, problem=why, status=2) for host in done.hosts]
     return msgspec.structs.replace(done, hosts=hosts)
-
-
-def _no_bmc(host: str, journalled: FirmwareSet) -> HostTuned:
-    why = f"its BMC has values of set {journalled.id}: give --bmc to withdraw them"
-    return HostTuned(host=host, problem=why)
 
 
 def _joined(

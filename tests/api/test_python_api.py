@@ -194,28 +194,6 @@ def test_a_misspelt_option_is_the_callers_mistake() -> None:
         wireproof.measure("stream", profile="quick")  # type: ignore[call-arg]
 
 
-@pytest.mark.engine
-def test_a_command_is_proved(capfd: pytest.CaptureFixture[str]) -> None:
-    found = wireproof.prove([sys.executable, "-c", "print('hello')"])
-    assert found.exit_status == 0
-    assert capfd.readouterr() == ("", "")
-
-
-def test_a_text_is_judged() -> None:
-    found = wireproof.judge(LOG.read_text(), link="1gbe", mtu=1500)
-    assert [one.verdict for one in found.series] == ["fail"]
-    with pytest.raises(wireproof.BadInput):
-        wireproof.judge("nothing of interest")
-
-
-def test_a_text_is_linted() -> None:
-    script = "#!/bin/sh\nmpirun -n 2 -ppn 2 -hosts n1,n2 osu_bw\n"
-    report = wireproof.lint(script, kind="script")
-    assert all(finding.line >= 1 for finding in report.findings)
-    with pytest.raises(wireproof.BadInput, match="does not exist"):
-        wireproof.lint(Path("/nowhere/at-all"))
-
-
 def test_an_error_is_one_sentence() -> None:
     with pytest.raises(wireproof.WireproofError) as caught:
         wireproof.locate(Path("/nowhere/at-all"))

@@ -47,14 +47,17 @@ def command(context: click.Context, /, shell: str) -> int:
     return 0
 
 
-def _among(names: Callable[[click.Context], Iterable[str]]) -> Completer:
-    """Return a completer for the ``names`` that start with the typed text.
+def _among(names: Callable[[click.Context], Iterable[str]], *, several: bool = False) -> Completer:
+    """Return a completer for the ``names`` that start with the typed text; if ``several``, for the
+    last of several names, separated by commas: ``n1,n`` becomes ``n1,n2``.
 
     It calls ``names`` only on use, because the call imports modules.
     """
 
     def complete(context: click.Context, _parameter: click.Parameter, typed: str) -> list[Item]:
-        return [CompletionItem(name) for name in names(context) if name.startswith(typed)]
+        before, comma, last = typed.rpartition(",") if several else ("", "", typed)
+        left = [name for name in names(context) if name not in before.split(",")]
+        return [CompletionItem(before + comma + name) for name in left if name.startswith(last)]
 
     return complete
 
@@ -69,19 +72,6 @@ def _named(place: str) -> Completer:
         return found() if callable(found) else found
 
     return _among(names)
-
-
-def _in_list(names: Callable[[click.Context], Iterable[str]]) -> Completer:
-    """Return a completer for the last of several names, separated by commas: ``n1,n`` becomes
-    ``n1,n2``.
-    """
-
-    def complete(context: click.Context, _parameter: click.Parameter, typed: str) -> list[Item]:
-        before, comma, last = typed.rpartition(",")
-        left = [name for name in names(context) if name not in before.split(",")]
-        return [CompletionItem(before + comma + name) for name in left if name.startswith(last)]
-
-    return complete
 
 
 def spelt(_context: click.Context, parameter: click.Parameter, typed: str) -> list[Item]:
@@ -175,4 +165,4 @@ dialects, modes = _named("report.gate:DIALECTS"), _named("plan.footprint.modes:M
 settings, kinds = _among(_settings), _among(_kinds)
 labs, nodes, tools = _among(_labs), _among(_nodes), _among(_tools)
 documents, results = _among(_documents), _among(_results)
-hosts, nics = _in_list(_hosts), _in_list(_nics)
+hosts, nics = _among(_hosts, several=True), _among(_nics, several=True)

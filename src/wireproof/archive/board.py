@@ -324,9 +324,8 @@ class Board:
         """
         sets: dict[str, HostSet] = {}
         for entry in (measured for measured in self.entries if measured.imported is None):
-            before = sets.pop(entry.fingerprint, None)
-            count = (before.results if before else 0) + 1
-            sets[entry.fingerprint] = HostSet(newest=entry, results=count)
+            _, before = sets.pop(entry.fingerprint, (entry, 0))
+            sets[entry.fingerprint] = (entry, before + 1)
         return list(reversed(sets.values()))
 
     def series(self, fingerprint: str) -> list[SeriesLine]:

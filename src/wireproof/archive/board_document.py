@@ -263,17 +263,15 @@ def set_table(sets: Sequence[HostSet]) -> Table:
     rows = tuple(
         Row(
             (
-                Value(
-                    clean(one.newest.hosts, 60) or "-", place=file_of("set", one.newest.fingerprint)
-                ),
-                str(one.results),
-                clean(one.newest.link, 30) or "-",
-                clean(one.newest.transport, 20) or "-",
-                _carried(one.newest),
-                _measured(one.newest),
+                Value(clean(newest.hosts, 60) or "-", place=file_of("set", newest.fingerprint)),
+                str(results),
+                clean(newest.link, 30) or "-",
+                clean(newest.transport, 20) or "-",
+                _carried(newest),
+                _measured(newest),
             )
         )
-        for one in sets
+        for newest, results in sets
     )
     note = "Results are compared over time if hosts, link, transport, MPI and NIC are the same."
     return Table(_SET, rows, note=note, name="sets")

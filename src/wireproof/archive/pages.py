@@ -40,7 +40,7 @@ from wireproof.files.held import held_folder, open_until_end
 from wireproof.files.hostile import read_bounded, replace_in
 from wireproof.model.errors import BadInput, CouldNotMeasure, WireproofError, decode_json, writing
 from wireproof.model.finding import Verdict
-from wireproof.model.history import Comparison, Entry, HostSet, Imported, NodeNow, SeriesLine
+from wireproof.model.history import Comparison, Entry, Imported, NodeNow, SeriesLine
 from wireproof.report.document import Document, Text
 from wireproof.report.html.document import stylesheet
 from wireproof.report.names import natural
@@ -266,15 +266,14 @@ class _Site:
         return framed(node_document(node, results, total, self.now), self.root)
 
     def _sets(self) -> None:
-        for hosts in self.board.sets:
-            fingerprint = hosts.newest.fingerprint
-            key = [hosts.newest.id, hosts.results]
-            self._put(file_of("set", fingerprint), key, partial(self._set, hosts))
+        for newest, results in self.board.sets:
+            name = file_of("set", newest.fingerprint)
+            self._put(name, [newest.id, results], partial(self._set, newest))
 
-    def _set(self, hosts: HostSet) -> str:
-        series = self.board.series(hosts.newest.fingerprint)
+    def _set(self, newest: Entry) -> str:
+        series = self.board.series(newest.fingerprint)
         trends = [(line, self.board.trend(line)) for line in _drawn(series)]
-        return framed(set_document(hosts.newest, series, trends, self.now), self.root, TRENDS)
+        return framed(set_document(newest, series, trends, self.now), self.root, TRENDS)
 
     def _lists(self) -> None:
         """Write the lists on every call, because they show ages."""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @click.command(
     "doctor",
     cls=Verb,
-    document="report.doctor.diagnosis_document",
+    document="report.known.diagnosis_document",
     params=[
         FORM,
         JSON,
@@ -56,7 +56,7 @@ def doctor(no_run: bool, providers: bool) -> int:
     if providers:
         offers = doctor.providers(current_context().environment)
         status = 0 if offers.works else 4
-        return print_result(offers, document="report.doctor.provider_document", status=status)
+        return print_result(offers, document="report.known.provider_document", status=status)
     found = doctor.diagnose(Console(), start=not no_run)
     return print_result(found, status=0 if no_run or found.works else 4)
 

@@ -193,18 +193,17 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
     nodes: list[NodeNow]
 
 
-class HostSet(msgspec.Struct, frozen=True, kw_only=True):
-    """Results that may be compared over time: the newest result and the number of results."""
-
-    newest: Entry
-    results: int
+HostSet = tuple[Entry, int]
+"""Results that may be compared over time: the newest result and the number of results."""
 
 
-class SeriesLine(HostSet, frozen=True, kw_only=True):
+class SeriesLine(msgspec.Struct, frozen=True, kw_only=True):
     """One number of one fingerprint: the number of results that contain it, and the newest.
     ``number`` is taken from the newest.
     """
 
+    newest: Entry
+    results: int
     number: Number
 
 

@@ -189,13 +189,13 @@ def _given(
     """
     variable = PREFIX + name.upper()
     if options.get(name) is not None:
-        return options[name], Given("option", ROWS[name].typed(name))
+        return options[name], ("option", ROWS[name].typed(name))
     if name not in SETTINGS:
         return None
     if variable in environment:
-        return environment[variable], Given("environment", variable)
+        return environment[variable], ("environment", variable)
     if name in file:
-        return file[name][0], Given("file", file[name][1])
+        return file[name][0], ("file", file[name][1])
     return None
 
 
@@ -232,10 +232,11 @@ def resolve(
     given: dict[str, Given] = {}
     for name, row in ROWS.items():
         if (text_and_origin := _given(name, options, environment, file or {})) is not None:
+            text, origin = text_and_origin
             try:
-                values[name] = row.read(text_and_origin[0])
+                values[name] = row.read(text)
             except BadInput as error:
-                raise BadInput(f"{text_and_origin[1].source}: {error}") from error
+                raise BadInput(f"{origin[1]}: {error}") from error
             if values[name] != row.default or row.parse:
-                given[name] = text_and_origin[1]
+                given[name] = origin
     return Options(**values, given=given)

@@ -12,14 +12,9 @@ from wireproof.model.errors import BadInput
 Origin = Literal["default", "file", "environment", "option"]
 
 
-@dataclasses.dataclass(frozen=True)
-class Given:
-    """Origin of a value: ``source`` is ``--mpi``, ``WIREPROOF_MPI``, ``wireproof.toml:3``
-    or empty.
-    """
-
-    origin: Origin = "default"
-    source: str = ""
+Given = tuple[Origin, str]
+"""Origin of a value, and its source: ``--mpi``, ``WIREPROOF_MPI``, ``wireproof.toml:3`` or ""."""
+_NOT_GIVEN: Given = ("default", "")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -29,14 +24,14 @@ class Origins:
     given: Mapping[str, Given] = dataclasses.field(default_factory=dict, compare=False)
 
     def origin(self, name: str) -> Origin:
-        return self.given.get(name, Given()).origin
+        return self.given.get(name, _NOT_GIVEN)[0]
 
     def source(self, name: str) -> str:
-        return self.given.get(name, Given()).source
+        return self.given.get(name, _NOT_GIVEN)[1]
 
     def origins(self) -> dict[str, str]:
         """Return the options that are not defaults, for the record: name to ``origin source``."""
-        return {name: f"{each.origin} {each.source}".strip() for name, each in self.given.items()}
+        return {name: " ".join(each) for name, each in self.given.items()}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

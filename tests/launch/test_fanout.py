@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from wireproof.launch.fanout import facts_by_host, problem_of, reachable
 from wireproof.model.errors import BadInput
 
+TABLES = tomllib.loads(Path(__file__).with_name("tables.toml").read_text(encoding="utf-8"))
 AGENT = Path(__file__).with_name("agent.sh").read_text(encoding="utf-8")
 
 
@@ -107,22 +109,6 @@ def test_no_agent_no_question() -> None:
     assert reachable([], "/no/agent") == {}
 
 
-@pytest.mark.parametrize(
-    ("said", "words"),
-    [
-        ("ssh: Could not resolve hostname n9: Name or service not known", "cannot be resolved"),
-        ("ssh: connect to host n1 port 22: No route to host", "no route to it"),
-        ("ssh: connect to host n1 port 22: Connection timed out", "did not answer"),
-        ("Host key verification failed.", "host key is unknown"),
-        (
-            "@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\nHost key verification failed.",
-            "has changed",
-        ),
-        ("root@n1: Permission denied (publickey,password).", "install your key"),
-        ("kex_exchange_identification: Connection closed by remote host", "closed the connection"),
-        ("something new\x1b[31m in ssh", "the connection failed: something new [31m in ssh"),
-        ("", "the connection failed"),
-    ],
-)
+@pytest.mark.parametrize(("said", "words"), TABLES["ssh"])
 def test_sentences(said: str, words: str) -> None:
     assert words in problem_of(255, said.splitlines(), 10)

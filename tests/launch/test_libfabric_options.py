@@ -1,5 +1,6 @@
 """Options of libfabric become what the plan asks for; those that would be ignored are refused."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from wireproof.model.errors import BadInput
 from wireproof.model.plan import Exchange, Libfabric, Transport, TransportKind
 from wireproof.options.resolve import read_file, resolve
 from wireproof.options.table import Options
+
+TABLES = tomllib.loads(Path(__file__).with_name("tables.toml").read_text(encoding="utf-8"))
 
 
 def settings(**given: str) -> Options:
@@ -32,30 +35,13 @@ def test_what_is_asked_of_libfabric_reaches_the_plan() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"provider": "tcp"}, "--provider is for --transport ofi, but the transport is mpi"),
-        ({"transport": "tcp", "completion": "delivery"}, "--completion is for --transport ofi"),
-        ({"transport": "ofi", "fabric": "psm3"}, "--fabric is for an MPI"),
-        ({"exchange": "mpi"}, "--exchange is for --transport ofi, but the transport is mpi"),
-    ],
-)
+@pytest.mark.parametrize(("given", "said"), TABLES["ignored_options"])
 def test_an_option_that_would_be_ignored_is_refused(given: dict[str, str], said: str) -> None:
     with pytest.raises(BadInput, match=said):
         Method.from_options(settings(**given))
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"provider": "tcp rxm"}, "is not a provider name"),
-        ({"libfabric": "lib/libfabric.so.1"}, "is not an absolute path"),
-        ({"completion": "soon"}, "is not one of"),
-        ({"messages": "rma"}, "is not one of"),
-        ({"exchange": "pmix"}, "is not one of"),
-    ],
-)
+@pytest.mark.parametrize(("given", "said"), TABLES["no_values"])
 def test_a_value_that_is_none_is_one_sentence(given: dict[str, str], said: str) -> None:
     with pytest.raises(BadInput, match=said):
         settings(**given)
@@ -68,17 +54,7 @@ def test_a_file_in_the_folder_chooses_no_library(tmp_path: Path) -> None:
         read_file(file)
 
 
-@pytest.mark.parametrize(
-    ("transport", "exchange", "mpi", "by_mpi"),
-    [
-        ("mpi", "", "", True),
-        ("tcp", "", "intel", False),
-        ("ofi", "", "", False),
-        ("ofi", "", "intel", True),
-        ("ofi", "meeting", "intel", False),
-        ("ofi", "mpi", "", True),
-    ],
-)
+@pytest.mark.parametrize(("transport", "exchange", "mpi", "by_mpi"), TABLES["addresses_by_mpi"])
 def test_addresses_go_through_an_mpi_that_is_named(
     transport: TransportKind, exchange: Exchange, mpi: str, by_mpi: bool
 ) -> None:

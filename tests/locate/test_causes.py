@@ -4,7 +4,9 @@ break nothing.
 
 import inspect
 import re
+import tomllib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -32,6 +34,7 @@ set_ = msgspec.structs.replace
 NODES = 6
 BAD = 2  # n3
 RUN = run_of(World(link="100gbe", mtu=9000, nodes=NODES, sizes=(1 << 20,), patterns=("stream",)))
+TABLES = tomllib.loads(Path(__file__).with_name("tables.toml").read_text(encoding="utf-8"))
 NET = "/sys/class/net/hsn0"
 
 
@@ -329,20 +332,7 @@ def test_a_loss_that_headers_do_not_cost_is_less_sure() -> None:
     assert found(tiny, blame(slowdown=0.05)).causes[0].confidence < 0.9
 
 
-@pytest.mark.parametrize(
-    ("direction", "counter", "first"),
-    [
-        ("rx", "net__hsn0__rx_crc_errors", "errors-received"),
-        ("rx", "ethtool__hsn0__rx_symbol_err_phy", "errors-received"),
-        ("tx", "net__hsn0__tx_errors", "errors-sent"),
-        ("tx", "ip__Tcp__RetransSegs", "sends-again"),
-        ("rx", "net__hsn0__rx_dropped", "drops-received"),
-        ("rx", "ethtool__hsn0__out_of_buffer", "drops-received"),
-        ("tx", "ethtool__hsn0__rx_prio3_pause", "paused"),
-        ("rx", "ethtool__hsn0__tx_pause_ctrl_phy", "pauses-others"),
-        ("tx", "net__hsn0__tx_carrier_errors", "link-flaps"),
-    ],
-)
+@pytest.mark.parametrize(("direction", "counter", "first"), TABLES["counters"])
 def test_one_direction_and_its_counter(direction: str, counter: str, first: str) -> None:
     one = blame(kind="port", direction=direction)
     assert causes(counters(**{counter: 500}), one)[0] == first
@@ -361,25 +351,6 @@ def test_the_other_direction_is_less_sure() -> None:
     assert into > 1.5 * out
 
 
-TEXTS = {
-    "speed": "100000",
-    "duplex": "half",
-    "current_link_width": "8",
-    "max_link_width": "16",
-    "vendor": "0x15b3",
-    "current_link_speed": "16.0 GT/s",
-    "max_link_speed": "16.0 GT/s",
-    "device": "0x101b",
-    "fw_ver": "20.1",
-    "version": "Linux version 6.1.0",
-    "loadavg": "1.5 0 0",
-}
-OUTPUTS = {"tc -s": "qdisc tbf 1: root rate 1Gbit", "lscpu": "NUMA node0 CPU(s): 0-7\n"}
-READ = {
-    *("kernel", "load", "governor", "max_frequency", "no_turbo", "bios", "speed", "duplex"),
-    *("firmware", "adapter", "pcie_current_width", "pcie_max_width", "pcie_current_speed"),
-    *("pcie_max_speed", "pcie_goodput", "numa_far"),
-}
 MLX5 = Nic(name="hsn0", numa_node=0, driver="mlx5_core", rdma=Rdma(device="mlx5_0", port=1))
 
 
@@ -390,15 +361,15 @@ def answer(request: FactRequest) -> FactFrame:
     )
     if request.argv:
         argv = " ".join(request.argv)
-        return said(0, argv, OUTPUTS.get(argv[:5], "x: y"))
-    return fact(0, path, TEXTS.get(path.rsplit("/", 1)[-1], "5"))
+        return said(0, argv, TABLES["outputs"].get(argv[:5], "x: y"))
+    return fact(0, path, TABLES["texts"].get(path.rsplit("/", 1)[-1], "5"))
 
 
 @pytest.mark.parametrize("name", ["hsn0", "mlx5_0:1", "", "odd name;*"])
 def test_the_facts_that_are_asked_for_are_those_that_are_read(name: str) -> None:
     frames = [answer(request) for request in fact_requests(name)]
     found = properties_of(set_(RUN.hosts[0], core=3), MLX5, frames)
-    assert set(found) >= READ, READ - set(found)
+    assert set(found) >= set(TABLES["read"]), set(TABLES["read"]) - set(found)
     assert ("queue_goodput" in found) == (name == "hsn0")
     assert all(not {";", " "} & set(request.path) for request in fact_requests(name))
 
@@ -462,22 +433,8 @@ def test_hostile_facts_and_names() -> None:
         "-1",
         "1e999",
     ]
-    paths = [
-        f"{NET}/duplex",
-        f"{NET}/device/current_link_width",
-        f"{NET}/device/max_link_width",
-        "/proc/loadavg",
-        "/proc/version",
-        f"{NET}/mtu",
-        "/proc/sys/{a}",
-    ]
-    commands = [
-        "lscpu",
-        "ethtool -k hsn0",
-        "ethtool -i hsn0",
-        "tc -s qdisc show dev hsn0",
-        "ethtool hsn0",
-    ]
+    paths = TABLES["hostile_paths"]
+    commands = TABLES["hostile_commands"]
     frames = [
         fact(r, p, j) for r in range(NODES) for p in paths for j in junk if r == BAD or j == "-1"
     ]
@@ -506,18 +463,7 @@ def test_the_table_is_sound() -> None:
         assert rule.setting or rule.fix.endswith(".")
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ('when = [{ sign = "ist", name = "duplex" }]', "line 5: "),
-        ('when = [{ sign = "is", name = "duplex" }]', "line 5: "),
-        ('when = [{ sign = "below", name = "rx_queues" }]', "line 5: when 1: no node has 'rx_queu"),
-        ('when = [{ sign = "less", name = "mtu", than = "mtus" }]', "did you mean mtu?"),
-        ('when = [{ sign = "grows", words = ["@errata"] }]', "'errata'"),
-        ("confidence = 'much'", "line 5: "),
-        ("[[causes]]", "'causes'"),
-    ],
-)
+@pytest.mark.parametrize(("wrong", "said"), TABLES["wrong_causes"])
 def test_a_wrong_cause_is_named_with_its_file_line_and_field(wrong: str, said: str) -> None:
     right = ('when = [{ sign = "unusual", name = "duplex" }]', "confidence = 0.5")
     rest = [line for line in right if line.split(" ")[0] != wrong.split(" ")[0]]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests import records
+from tests.locate.test_causes import TABLES
 from tests.rendered import answered, text_of
 from tests.report.test_worlds import HOSTILE, four_nodes
 
@@ -63,22 +64,7 @@ def flat(text: str) -> str:
 
 def test_the_text_tells_everything_in_order() -> None:
     shown = flat(text_of(section(located())))
-    order = [
-        (
-            "n3 sends slowly: 37.00 MB/s of 119.0 MB/s expected, 69 % less (68 % to 70 %); "
-            "confidence > 0.999, confirmed"
-        ),
-        "possible cause, confidence 0.8: link errors rise at n3 (n3: net/hsn0/tx_errors +512)",
-        (
-            "A node slower than the others by 3.1 % or more would have been found (noise of one"
-            " sample 1.0 %)."
-        ),
-        "cleared: suspected by the screen, fast when measured alone n[1-2]",
-        "no sample of n8 did not answer within 10 s",
-        "one switch 119.0 MB/s",
-        "across leaves 59.00 MB/s 56 2.0 times slower than the best, by design",
-        "n1 -> n4 60.00 MB/s 118.0 MB/s",
-    ]
+    order = TABLES["shown_in_order"]
     places = [shown.find(words) for words in order]
     assert all(place > 0 for place in places), dict(zip(order, places, strict=True))
     assert places == sorted(places)

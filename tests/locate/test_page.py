@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 
 import msgspec
+from tests.locate.test_causes import TABLES
 from tests.locate.test_document import blame, hostile, located, section
 from tests.report.test_html import Reader
 from tests.report.test_worlds import four_nodes
@@ -59,19 +60,7 @@ def fabric(nodes: int, each: int = 32) -> Fabric:
 def test_the_page_tells_the_culprit_by_number_mark_and_words() -> None:
     page = page_of([section(located())], "who")
     shown = Reader(page).shown
-    for words in (
-        "Who is slow, by goodput (7 of 8 nodes, 7 rounds, 112 samples)",
-        "n3 sends slowly: 37.00 MB/s of 119.0 MB/s expected",
-        "possible cause, confidence 0.8 link errors rise at n3",
-        "next Replace the cable.",
-        "1▾",
-        "culprit 1",
-        "A node slower than the others by 3.1 % or more would have been found",
-        "across leaves 59.00 MB/s",
-        "n1 -> n4 60.00 MB/s 118.0 MB/s",
-        "fast when measured alone n[1-2]",
-        "no sample of n8 did not answer within 10 s",
-    ):
+    for words in TABLES["shown_on_the_page"]:
         assert words in shown, words
     labels = [a["aria-label"] or "" for _, a in Reader(page).elements if a.get("role") == "img"]
     assert any("Culprits: n3 sends" in label for label in labels)

@@ -20,20 +20,6 @@ from wireproof.physics import (
     unslowed_bytes,
 )
 
-# MB/s: TCP at MTU 1500 and 9000, RoCEv2 at 1024, 2048, 4096. The last column of some rows is
-# printed rounded down.
-ETHERNET = {
-    "1": (117.7, 123.8, 115.7, 120.2, 122.5),
-    "10": (1176.9, 1237.6, 1157.3, 1201.9, 1225.5),
-    "25": (2942.1, 3093.9, 2893.3, 3004.7, 3063.7),
-    "40": (4707.4, 4950.2, 4629.3, 4807.5, 4901.9),
-    "50": (5884.3, 6187.8, 5786.6, 6009.4, 6127.3),
-    "100": (11768.5, 12375.5, 11573.2, 12018.8, 12254.7),
-    "200": (23537.1, 24751.1, 23146.5, 24037.6, 24509.3),
-    "400": (47074.1, 49502.1, 46292.9, 48075.1, 49018.7),
-    "800": (94148.2, 99004.2, 92585.9, 96150.2, 98037.3),
-}
-
 
 def goodput(link: LinkClaim) -> float:
     found = limits(link, "stream", "stream", 1 << 20).attainable_bytes_per_s
@@ -41,11 +27,11 @@ def goodput(link: LinkClaim) -> float:
     return found
 
 
-@pytest.mark.parametrize("speed", ETHERNET)
-def test_goodput_of_ethernet_is_the_printed_one(speed: str) -> None:
+@pytest.mark.parametrize(("speed", "printed"), TABLES["ethernet_goodput"])
+def test_goodput_of_ethernet_is_the_printed_one(speed: str, printed: list[float]) -> None:
     tcp = [goodput(link_from_name(f"{speed}gbe", mtu=mtu)) / 1e6 for mtu in (1500, 9000)]
     roce = [goodput(link_from_name(f"roce{speed}", mtu=mtu)) / 1e6 for mtu in (1024, 2048, 4096)]
-    assert [*tcp, *roce] == pytest.approx(ETHERNET[speed], abs=0.06)
+    assert [*tcp, *roce] == pytest.approx(printed, abs=0.06)
 
 
 @pytest.mark.parametrize(
@@ -232,18 +218,7 @@ def test_a_user_may_override_a_constant_with_a_source() -> None:
     assert default_table()["floor.tcp"].value == 8000
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("[floor\n", "not TOML"),
-        ("[floor]\ntpc = 1\n", "floor.tcp"),
-        ("[floor]\ntcp = -1\n", "finite number"),
-        ('[floor]\ntcp = "fast"\n', "finite number"),
-        ("[floor]\ntcp = true\n", "finite number"),
-        ("[floor]\ntcp = nan\n", "finite number"),
-        ("[floor]\ntcp = {value = 1, units = 2}\n", "unknown field 'units'"),
-    ],
-)
+@pytest.mark.parametrize(("text", "said"), TABLES["bad_limits"])
 def test_a_bad_limits_file_is_refused_in_one_sentence(text: str, said: str) -> None:
     with pytest.raises(PhysicsError, match=said) as error:
         override(default_table(), text)

@@ -26,6 +26,11 @@ def _offered(words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
+        ("wireproof check --pro", "plain,--profile"),
+        ("wireproof check --profile st", "plain,standard"),
+        ("wireproof check --link ed", "plain,edr"),
+        ("wireproof explain off-w", "plain,off-wire"),
+        ("wireproof explain swapp", "plain,swappiness"),
         ("wireproof measure --formula imb", "plain,imb-mpi1"),
         ("wireproof measure ring --order ", "plain,random"),
         ("wireproof check --transport ", "plain,ofi"),
@@ -44,6 +49,7 @@ def _offered(words: str) -> list[str]:
         ("wireproof plan footprint --mode rx", "plain,rxm-srx"),
         ("wireproof help tun", "plain,tune"),
         ("wireproof help tune pl", "plain,plan"),
+        ("wireproof che", "plain,check"),
         ("wireproof -q che", "plain,check"),
     ],
 )

@@ -120,16 +120,8 @@ def test_a_clock_that_is_no_cycle_counter_is_told(lab: str) -> None:
 def start(lab: str, out: Path) -> subprocess.Popen[str]:
     """A long run, and wait until some of its points are sealed."""
     argv = [
-        "measure",
-        "stream",
-        "--lab",
-        lab,
-        "--sizes",
-        "64KiB,256KiB,1MiB",
-        "--repeat",
-        "40",
-        "--budget",
-        "200ms",
+        *("measure", "stream", "--lab", lab, "--sizes", "64KiB,256KiB,1MiB", "--repeat", "40"),
+        *("--budget", "200ms"),
     ]
     process = subprocess.Popen(
         [sys.executable, "-m", "wireproof", *argv, "--out", str(out)],

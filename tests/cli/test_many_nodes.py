@@ -96,17 +96,8 @@ def test_a_rank_that_is_killed_costs_its_node_and_a_resume_brings_it_back(
 ) -> None:
     out = tmp_path / "check"
     argv = [
-        sys.executable,
-        "-m",
-        "wireproof",
-        "check",
-        "--lab",
-        lab,
-        "--json",
-        "--out",
-        str(out),
-        "--seed",
-        "5",
+        *(sys.executable, "-m", "wireproof", "check", "--lab", lab, "--json", "--out", str(out)),
+        *("--seed", "5"),
     ]
     process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
@@ -139,23 +130,12 @@ def test_a_cluster_that_is_not_there_is_checked_whole_and_never_passes(tmp_path:
     culprit.
     """
     world = (
-        "--transport",
-        "model",
-        "--model",
-        "latency_ns=1000,gap_ns_per_byte=0.0815,noise=0.005",
-        "--link",
-        "edr",
+        *("--transport", "model", "--model", "latency_ns=1000,gap_ns_per_byte=0.0815,noise=0.005"),
+        *("--link", "edr"),
     )
     argv = (
-        "check",
-        *world,
-        "--hosts",
-        "n[1-80]",
-        "--seed",
-        "5",
-        "--json",
-        "--out",
-        tmp_path / "check",
+        *("check", *world, "--hosts", "n[1-80]", "--seed", "5", "--json"),
+        *("--out", tmp_path / "check"),
     )
     found = document(wireproof(*argv, "--model-fault", "rank=16,rx=0.8"))
     assert culprits(found) == [("n17", "rx", "confirmed")]

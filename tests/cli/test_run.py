@@ -35,14 +35,7 @@ def test_the_list_has_the_documents_recipes() -> None:
 
 def test_a_dry_run_needs_no_tool_and_prints_what_a_shell_takes() -> None:
     done = wireproof(
-        "run",
-        "osu_put_bw",
-        "--hosts",
-        "c101,c102",
-        "--fabric",
-        "tcp",
-        "--nic",
-        "eno1",
+        *("run", "osu_put_bw", "--hosts", "c101,c102", "--fabric", "tcp", "--nic", "eno1"),
         "--dry-run",
         environment=EMPTY,
     )
@@ -105,21 +98,8 @@ def test_two_names_for_one_machine_fail_whatever_the_number_says(tmp_path: Path)
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     done = wireproof(
-        "run",
-        "iperf3",
-        "--hosts",
-        "c101,c102",
-        "--launcher",
-        agent,
-        "--address",
-        "127.0.0.1",
-        "--port",
-        port,
-        "--seconds",
-        "1",
-        "--link",
-        "100gbe",
-        "--json",
+        *("run", "iperf3", "--hosts", "c101,c102", "--launcher", agent, "--address", "127.0.0.1"),
+        *("--port", port, "--seconds", "1", "--link", "100gbe", "--json"),
     )
     assert done.returncode == 1, done.stderr
     found = document(done)

@@ -40,17 +40,8 @@ def tree(tmp_path: Path) -> Path:
 def test_measure_reads_below_the_root(tree: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = wireproof(
-        "measure",
-        "pingpong",
-        "--transport",
-        "model",
-        "--sizes",
-        "8",
-        "--sysfs-root",
-        tree,
-        "--out",
-        out,
-        "--json",
+        *("measure", "pingpong", "--transport", "model", "--sizes", "8", "--sysfs-root", tree),
+        *("--out", out, "--json"),
     )
     assert done.returncode in (0, 3), done.stderr
     frames = [json.loads(line) for line in next(out.rglob("frames.jsonl")).read_text().splitlines()]

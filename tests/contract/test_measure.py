@@ -316,14 +316,7 @@ def test_a_full_disk_ends_the_run_with_its_points_kept(tmp_path: Path, mark: str
         "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}",
     }
     argv = [
-        "unshare",
-        "--mount",
-        "sh",
-        "-c",
-        script,
-        "sh",
-        str(folder),
-        sys.executable,
+        *("unshare", "--mount", "sh", "-c", script, "sh", str(folder), sys.executable),
         str(tmp_path / "copy"),
     ]
     done = ran(argv, env=around, cwd=ROOT, timeout=60)

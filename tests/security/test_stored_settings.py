@@ -187,39 +187,16 @@ def test_the_words_are_written_anew_with_absolute_paths(tmp_path: Path) -> None:
     physics = tmp_path / "p.toml"
     physics.touch()
     argv = [
-        "check",
-        "--hosts=a,b",
-        "-N2",
-        "--slurm",
-        "--physics",
-        str(physics),
-        "--model-fault",
-        "x",
-        "--model-fault",
-        "y",
-        "--all-pairs",
-        "--json",
-        "--seed",
-        "7",
-        "--out",
-        "/elsewhere",
-        "--resume",
+        *("check", "--hosts=a,b", "-N2", "--slurm", "--physics", str(physics)),
+        *("--model-fault", "x", "--model-fault", "y", "--all-pairs", "--json", "--seed", "7"),
+        *("--out", "/elsewhere", "--resume"),
     ]
     asked = Invocation(argv=argv, seed=1, folder="/")
     words = safe_words(asked, subcommands)
     assert words[0] == "check"
     assert set(words[1:]) == {
-        "--hosts",
-        "a,b",
-        "--nodes",
-        "2",
-        "--slurm",
-        "--physics",
-        str(physics),
-        "--model-fault",
-        "x",
-        "y",
-        "--all-pairs",
+        *("--hosts", "a,b", "--nodes", "2", "--slurm", "--physics", str(physics)),
+        *("--model-fault", "x", "y", "--all-pairs"),
     }
 
 
@@ -244,18 +221,8 @@ def test_a_check_remembers_no_program_and_is_for_us_alone(tmp_path: Path) -> Non
         'link = "10gbe"\nprofile = "quick"\n', encoding="utf-8"
     )
     done = _run(
-        tmp_path,
-        "check",
-        "--hosts",
-        "a,b",
-        "--transport",
-        "model",
-        "--out",
-        "out",
-        "--mpi",
-        "mpich",
-        "--prefix",
-        "env",
+        *(tmp_path, "check", "--hosts", "a,b", "--transport", "model", "--out", "out"),
+        *("--mpi", "mpich", "--prefix", "env"),
         WIREPROOF_LAUNCHER="/bin/true",
         WIREPROOF_BUDGET="50ms",
         WIREPROOF_ENGINE_NOTE="x",

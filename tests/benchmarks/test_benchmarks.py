@@ -4,6 +4,7 @@ import dataclasses
 import math
 import random
 import time
+import tomllib
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -37,6 +38,8 @@ from wireproof.measure.points import SIZES
 from wireproof.model.errors import CouldNotMeasure
 from wireproof.model.topology import Fault, Network, Topology
 
+TABLES = tomllib.loads(Path(__file__).with_name("tables.toml").read_text(encoding="utf-8"))
+
 
 def sample(value: float, bounce: float | None = 60.0) -> Sample:
     return Sample({"time": value}, bounce)
@@ -63,22 +66,9 @@ def row_of(found: list[Triple], wish: Comparison = WISH) -> Row:
     return row
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "sense", "outcome"),
-    [
-        (0.9, 1.02, "at most", "reached"),
-        (0.9, 1.03, "at most", "undecided"),
-        (1.03, 1.1, "at most", "missed"),
-        (1.02, 1.1, "at least", "reached"),
-        (0.9, 1.01, "at least", "missed"),
-        (0.9, 1.03, "at least", "undecided"),
-        (2.03, 2.1, "within", "missed"),
-        (0.1, 2.1, "within", "undecided"),
-        (0.1, 1.9, "within", "reached"),
-        (None, None, "at most", "undecided"),
-    ],
-)
+@pytest.mark.parametrize(("low", "high", "sense", "outcome"), TABLES["outcomes"])
 def test_only_a_whole_interval_reaches_or_misses(low, high, sense, outcome) -> None:  # type: ignore[no-untyped-def]
+    low, high = (None, None) if low == "" else (low, high)
     assert outcome_of(low, high, 1.02, sense) == outcome
     assert outcome_of(low, high, None, sense) == "shown"
 
@@ -348,28 +338,11 @@ def planted_document(verdict: str, *blamed: tuple[str, str]) -> dict[str, Any]:
     return {"verdict": verdict, "findings": [], "located": [{"blames": blames}]}
 
 
-@pytest.mark.parametrize(
-    ("nodes", "kind", "document", "expected"),
-    [
-        (4, "rate", planted_document("fail", ("n2", "tx")), "right"),
-        (4, "rate", planted_document("fail", ("n2", "")), "right"),
-        (4, "rate", planted_document("fail", ("n2", "rx")), "wrong"),
-        (4, "loss", planted_document("fail", ("n2", "rx")), "right"),
-        (4, "rate", planted_document("fail", ("n3", "tx")), "wrong"),
-        (4, "rate", planted_document("fail", ("n2", "tx"), ("n3", "tx")), "wrong"),
-        (4, "rate", planted_document("fail", ("n2 -> n3", "")), "undecided"),
-        (4, "rate", planted_document("fail"), "undecided"),
-        (2, "rate", planted_document("fail"), "right"),
-        (4, "rate", planted_document("pass"), "wrong"),
-        (4, "rate", planted_document("inconclusive", ("n2", "tx")), "undecided"),
-        (4, "", planted_document("pass"), "right"),
-        (4, "", planted_document("fail"), "wrong"),
-        (4, "rate", None, "undecided"),
-    ],
-)
+@pytest.mark.parametrize(("nodes", "kind", "verdict", "blamed", "expected"), TABLES["planted"])
 def test_a_planted_fault_is_found_when_its_node_is_named(
-    nodes: int, kind: str, document: dict[str, Any] | None, expected: str
+    nodes: int, kind: str, verdict: str, blamed: list[tuple[str, str]], expected: str
 ) -> None:
+    document = planted_document(verdict, *blamed) if verdict else None
     network = Network(name="hsn", device="hsn0", rate="1gbit", subnet="10.20.1.0/24")
     names = tuple(f"n{number}" for number in range(1, nodes + 1))
     topology = Topology(nodes=names, networks=(network,), wire="store-and-forward", seed=1)

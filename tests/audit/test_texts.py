@@ -6,14 +6,12 @@ from pathlib import Path
 import pytest
 from tests.audit.test_pci import LSPCI
 from tests.audit.test_sources import (
-    ETHTOOL,
     IBSTAT_OF_ONE,
-    IP,
     IP_D_ADDRESS,
     IPOIB_ADDRESS,
     answers,
 )
-from tests.audit.trees import OUTPUTS
+from tests.audit.trees import OUTPUTS, ROWS
 
 from wireproof.audit import kept
 from wireproof.audit.archive import opened
@@ -114,24 +112,7 @@ def section(kind: str, subject: str, body: str) -> str:
     return f"#==[ {kind} ]===============================#\n# {subject}\n{body}\n\n"
 
 
-SUPPORTCONFIG = {
-    "basic-environment.txt": section("Command", "/bin/uname -a", "Linux n7 6.4.0"),
-    "env.txt": section("Command", "/sbin/sysctl -a", "kernel.osrelease = 6\nvm.swappiness = 60"),
-    "hardware.txt": section("Command", "/bin/cat /proc/cpuinfo", "flags\t\t: fpu")
-    + section("Configuration File", "/proc/meminfo", "MemTotal: 1000 kB\nSwapTotal: 1000 kB"),
-    "modules.txt": section("Command", "/bin/cat /proc/modules", "ice 1 0 - Live 0x0")
-    + section("Configuration File", "/etc/none.conf - File not found", "")
-    + section("Configuration File", "/etc/../../evil", "x")
-    + section("Configuration File", "/root/evil", "x")
-    + section("Command", "/bin/cat /etc/../../evil", "x")
-    + section("Command", "/bin/../../evil ../../../evil", "x")
-    + section("Command", "/bin/" + "x" * 250, "x")
-    + section("Command", "/bin/" + "警" * 150, "x")
-    + section("Configuration File", "/etc/" + "警" * 150, "x")
-    + section("Configuration File", "/etc/a\0b/c", "x"),
-    "network.txt": section("Command", "/sbin/ip addr", IP)
-    + section("Command", "ethtool ens1", ETHTOOL),
-}
+SUPPORTCONFIG = ROWS["texts-supportconfig"]
 
 
 @pytest.mark.engine
@@ -165,33 +146,7 @@ LONG_LSPCI = """0000:21:00.0 Ethernet controller: Some adapter (rev 01)
 \t\tLnkSta:\tSpeed 16GT/s, Width x8 (downgraded)
 \tKernel driver in use: ice
 """
-SLES = {
-    "basic-environment.txt": section("Command", "/bin/uname -a", "Linux n7 6.4.0"),
-    "hardware.txt": section("Configuration File", "/proc/cpuinfo", "flags\t\t: fpu")
-    + section("Command", "/sbin/lspci -nn", "0000:21:00.0 Ethernet controller [0200]: Some")
-    + section("Command", "/sbin/lspci -vvv", LONG_LSPCI),
-    "modules.txt": section("Command", "/sbin/lsmod | sort", "Module  Size\nhfi1 8 0\nrv 8 0")
-    + section("Command", "/sbin/modinfo hfi1", "filename: x")
-    + "# Known Module Parameter Values\n/sys/module/hfi1/parameters/rcvhdrcnt=64\n",
-    "network.txt": section("Command", "/sbin/ip addr", IP)
-    + section("Command", "/sbin/ip -6 route", "fe80::/64 dev ens1\n" * 20)
-    + section("Command", "/usr/sbin/ethtool ens1", ETHTOOL)
-    + section("Command", "/usr/sbin/ethtool -i ens1", "driver: ice\nbus-info: 0000:21:00.0")
-    + section("Command", "/usr/sbin/ethtool -g ens1", "netlink error: Operation not supported")
-    + section("Command", "/usr/sbin/ethtool --show-coalesce ens1",
-              "Coalesce parameters for ens1:\nAdaptive RX: off  TX: off")
-    + section("Configuration File", "/proc/net/bonding/bond0", BOND),
-    "systemd.txt": section("Command", "/usr/bin/timedatectl --no-pager status",
-                           "System clock synchronized: yes")
-    + section("Command", "/usr/bin/systemctl show 'slurmd.service' | sort",
-              "Id=slurmd.service\nLimitMEMLOCK=65536\nLimitNOFILE=131072"),
-    "ntp.txt": section("Command", "/usr/bin/chronyc -n tracking",
-                       "Leap status     : Not synchronised"),
-    "cpu.txt": section("Command", "/usr/bin/cpupower frequency-info",
-                       "analyzing CPU 0:\n  driver: acpi-cpufreq\n"
-                       '      The governor "schedutil" may decide which speed to use\n'),
-    "slurm.txt": section("Configuration File", "/etc/slurm/slurm.conf", "ClusterName=c"),
-}  # fmt: skip
+SLES = ROWS["texts-sles"]
 
 
 @pytest.mark.engine

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Self, cast
 
+from wireproof.audit.facts import first_match
 from wireproof.audit.printed_texts import (
     COMMANDS,
     holds_places,
@@ -137,8 +138,7 @@ def _of_bond(place: PurePosixPath, body: str) -> Iterator[tuple[PurePosixPath, s
         return
     folder = PurePosixPath("sys/class/net")
     for name, pattern in _IN_BOND.items():
-        found = re.search(pattern, body, re.MULTILINE)
-        text = found[1] if found else "0" if name == "arp_interval" else ""
+        text = first_match(pattern, body) or ("0" if name == "arp_interval" else "")
         if name == "mode":
             text = next((mode for words, mode in _MODES.items() if words in text), "")
         if text:

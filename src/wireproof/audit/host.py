@@ -3,6 +3,7 @@
 Pure.
 """
 
+import functools
 import re
 from collections.abc import Callable, Iterator
 
@@ -182,13 +183,7 @@ def _field(name: str) -> Callable[[str], str]:
     """Return a reader of the text after ``name`` and a colon or an equals sign, at its first
     occurrence.
     """
-    pattern = re.compile(rf"^{name}[ \t]*[:=][ \t]*\"?([^\"\n]*)\"?$", re.MULTILINE)
-
-    def read(text: str) -> str:
-        match = pattern.search(text)
-        return match[1] if match else ""
-
-    return read
+    return functools.partial(first_match, rf"^{name}[ \t]*[:=][ \t]*\"?([^\"\n]*)\"?$")
 
 
 def _processors(text: str) -> str:

@@ -2,7 +2,7 @@
 
 import re
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,18 +35,19 @@ from wireproof.target import Target, reach
 # The format is that of plans, one statement on each line: docs/reference/engine-interface.md.
 
 
+_OF_COMMAND = ("read", "section", "key", "write")
+"""Fields of a change by commands; a change of a file has others."""
+
+
 def write_change_set(wanted: ChangeSet) -> str:
     """Return the text of the request; it ends with a newline."""
-    return "\n".join(_lines(wanted)) + "\n"
-
-
-def _lines(change_set: ChangeSet) -> Iterator[str]:
-    user = encode_value(change_set.by)
-    yield f"set id={encode_value(change_set.id)} by={user} timeout_s={change_set.timeout_s}"
-    for change in change_set.changes:
-        yield _change(change)
-    for keep in change_set.keeps:
-        yield f"keep path={encode_value(keep.path)} text={encode_value(keep.text)}"
+    user = encode_value(wanted.by)
+    head = f"set id={encode_value(wanted.id)} by={user} timeout_s={wanted.timeout_s}"
+    keeps = (
+        f"keep path={encode_value(keep.path)} text={encode_value(keep.text)}"
+        for keep in wanted.keeps
+    )
+    return "\n".join([head, *map(_change, wanted.changes), *keeps, ""])
 
 
 def _change(change: Change) -> str:
@@ -59,7 +60,6 @@ def _change(change: Change) -> str:
     return " ".join(words)
 
 
-_OF_COMMAND = ("read", "section", "key", "write")
 FANOUT = 32
 PATIENCE_S = 180.0
 """Time limit in seconds: enough for 4096 changes on a slow disk, each with two waits for the

@@ -282,15 +282,8 @@ _LONGEST_NUMBER = 12
 _UNDO = "wireproof tune revert, which requests the old value for the next reboot"
 
 
-@dataclass(frozen=True)
-class FirmwareWish:
-    """A wanted change of a firmware setting. If ``change`` is None, ``why_not`` gives the
-    reason.
-    """
-
-    id: str
-    change: PlannedAttribute | None = None
-    why_not: str = ""
+FirmwareWish = tuple[str, PlannedAttribute | str]
+"""The id of a firmware setting, and its change or the reason why it is not changed."""
 
 
 def firmware_wishes(
@@ -316,12 +309,13 @@ def firmware_wishes(
 
 def with_attributes(plan: HostPlan, wishes: Sequence[FirmwareWish]) -> HostPlan:
     """Add the requests to the BMC to the plan, and remove the manual steps that they replace."""
-    settled = {item.id for item in wishes}
+    settled = {name for name, _ in wishes}
+    reasons = [f"{name}: {found}" for name, found in wishes if isinstance(found, str)]
     return msgspec.structs.replace(
         plan,
-        firmware=[item.change for item in wishes if item.change is not None],
+        firmware=[found for _, found in wishes if not isinstance(found, str)],
         by_hand=[item for item in plan.by_hand if item.id not in settled],
-        notes=[*plan.notes, *(f"{item.id}: {item.why_not}" for item in wishes if item.why_not)],
+        notes=[*plan.notes, *reasons],
     )
 
 
@@ -332,21 +326,23 @@ def _of(
     names = Names(machine, known, WHOLE, UNKNOWN)
     if len(attributes) != 1 or entry.applies.holds(names) is not True:
         if value:
-            yield FirmwareWish(entry.setting.id, why_not="it is unclear which attribute this is")
+            yield entry.setting.id, "it is unclear which attribute this is"
         return
 
     def good(text: str) -> bool | None:
         return entry.good[profile].holds(Names(machine, known, WHOLE, word(text)))
 
     if value or good(attributes[0].shown(attributes[0].later)) is False:
-        yield _wish(entry, attributes[0], good, value)
+        yield entry.setting.id, _wish(entry.setting, attributes[0], good, value)
 
 
-def _wish(entry: ParsedSetting, attribute: Attribute, good: _Good, value: str) -> FirmwareWish:
-    setting = entry.setting
+def _wish(
+    setting: Setting, attribute: Attribute, good: _Good, value: str
+) -> PlannedAttribute | str:
+    """Return the change, or the reason why there is none."""
     wanted = _given(attribute, value) if value else _best(attribute, good)
     if attribute.read_only:
-        return FirmwareWish(setting.id, why_not=f"{attribute.display} can only be read")
+        return f"{attribute.display} can only be read"
     if wanted is None:
         listed = ", ".join(menu for _, menu in attribute.values[:_MOST_LISTED]) or "none"
         what = (
@@ -355,11 +351,10 @@ def _wish(entry: ParsedSetting, attribute: Attribute, good: _Good, value: str) -
             else ("no single value is recommended among the")
         )
         why = f"{what} values that the BMC lists for {attribute.display} ({listed})"
-        why = f"{why}: give {setting.id}=VALUE"
-        return FirmwareWish(setting.id, why_not=why)
+        return f"{why}: give {setting.id}=VALUE"
     if wanted == attribute.later:
-        return FirmwareWish(setting.id, why_not=f"{attribute.display} already has that value")
-    change = PlannedAttribute(
+        return f"{attribute.display} already has that value"
+    return PlannedAttribute(
         id=setting.id,
         attribute=attribute.name,
         display=attribute.display,
@@ -370,7 +365,6 @@ def _wish(entry: ParsedSetting, attribute: Attribute, good: _Good, value: str) -
         undo=_UNDO,
         effect=setting.effect,
     )
-    return FirmwareWish(setting.id, change)
 
 
 def _best(attribute: Attribute, good: _Good) -> Raw | None:

@@ -46,9 +46,6 @@ _FORMULA = (
 # --- The lines around a table: the list of devices, the arguments, the program's name, the last
 # lines.
 
-_RANK = re.compile(
-    r"\bRank +(\d{1,7}) +(?:Group +\d{1,5} +)?Pid +\d{1,10} +on +(\S{1,255}) +device +\d"
-)
 _HYPERCUBE = (
     "#wrong is not used: with several devices per thread, hypercube_perf sends before it has "
     "received and fails its check on sound hardware; run it with -g 1 and one process per device"
@@ -57,27 +54,28 @@ _ALONE = (
     "a rank is listed more than once: each process ran alone (a build without MPI), without "
     "exchanging data"
 )
-_ARGUMENTS = re.compile(
-    r"\bnThread +(\d{1,6}) +nGpus +(\d{1,6}) +minBytes +\d{1,18} +maxBytes +(\d{1,18})\b"
-    r"(?:.*?(?<!warmup )(?<!agg )\biters: +(\d{1,9}))?"
-)
 _STARTING = re.compile(r"Collective test (?:starting|concluded): +([\w-]{1,60})")
-_VERSION = re.compile(r"\b(?:nccl|rccl)-tests:? [Vv]ersion:? ?([\w.:-]{1,40})")
 _NAMES = (
     "all_reduce|all_gather|reduce_scatter|broadcast|reduce|alltoallv?|sendrecv|gather|scatter"
     "|hypercube"
 )
-_PROGRAM = re.compile(rf"(?:^|[\s/'\"=])((?:{_NAMES})_perf)(?:_mpi)?(?=[\s'\"]|$)")
-_AVERAGE = re.compile(r"Avg bus bandwidth *: *(\S{1,30})")
-_OUT_OF_BOUNDS = re.compile(r"Out of bounds values *: *(\d{1,18})\b")
 _BEFORE = {
-    "rank": _RANK,
-    "arguments": _ARGUMENTS,
+    "rank": re.compile(
+        r"\bRank +(\d{1,7}) +(?:Group +\d{1,5} +)?Pid +\d{1,10} +on +(\S{1,255}) +device +\d"
+    ),
+    "arguments": re.compile(
+        r"\bnThread +(\d{1,6}) +nGpus +(\d{1,6}) +minBytes +\d{1,18} +maxBytes +(\d{1,18})\b"
+        r"(?:.*?(?<!warmup )(?<!agg )\biters: +(\d{1,9}))?"
+    ),
     "starting": _STARTING,
-    "program": _PROGRAM,
-    "version": _VERSION,
+    "program": re.compile(rf"(?:^|[\s/'\"=])((?:{_NAMES})_perf)(?:_mpi)?(?=[\s'\"]|$)"),
+    "version": re.compile(r"\b(?:nccl|rccl)-tests:? [Vv]ersion:? ?([\w.:-]{1,40})"),
 }
-_END = {"average": _AVERAGE, "wrong": _OUT_OF_BOUNDS, "named": _STARTING}
+_END = {
+    "average": re.compile(r"Avg bus bandwidth *: *(\S{1,30})"),
+    "wrong": re.compile(r"Out of bounds values *: *(\d{1,18})\b"),
+    "named": _STARTING,
+}
 _TABLE_BEFORE = ("busbw", "Avg bus bandwidth", "concluded")
 _TELLING = ("Rank", "_perf", "nThread", "ersion")
 _LOOK_BACK = 5000

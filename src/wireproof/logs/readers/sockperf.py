@@ -38,44 +38,34 @@ NAMES = {"pp": "ping-pong", "ul": "under-load", "tp": "throughput", "pb": "playb
 _AVERAGE = re.compile(
     r"Summary: (Latency|Round trip) (?:of burst of (\d{1,9}) messages )?is (\d{1,12}\.\d{1,9}) usec"
 )
-_SPREAD = re.compile(r"====> avg-(\w{1,10})= ?(\d{1,12}\.\d{1,9}) \(([^)]{1,300})\)")
 _SPREAD_FIELD = re.compile(r"(std-dev|mean-ad|median-ad|siqr|std-error)=(\d{1,12}\.\d{1,9})")
-_PERCENTILE = re.compile(r"---> percentile +(\d{1,3}\.\d{1,5}) = +(\d{1,12}\.\d{3})$")
-_EXTREME = re.compile(r"---> <?(MAX|MIN)>? observation = +(\d{1,12}\.\d{3})$")
-_TOTAL = re.compile(r"Total (\d{1,15}) observations;")
-_NOTED = re.compile(r"NOTE: test was performed.{0,200}?msg-size=(\d{1,9})")
-_DROPPED = re.compile(
-    r"# dropped messages = (\d{1,15}); # duplicated messages = (\d{1,15}); # out-of-order "
-    r"messages = (\d{1,15})"
-)
-_COUNTS = re.compile(
-    r"\[Total Run\] RunTime=[\d.]{1,20} sec;.{0,60} SentMessages=(\d{1,18}); "
-    r"ReceivedMessages=(\d{1,18})"
-)
-_RATE = re.compile(r"Summary: Message Rate is (\d{1,15}) \[msg/sec\]")
-_BAND = re.compile(
-    r"Summary: BandWidth is (\d{1,12}\.\d{1,9}) ([MG])Bps \(\d{1,12}\.\d{1,9} [MG]bps\)"
-)
-_PEER = re.compile(r"\[ *\d{1,6}\] IP = (\S{1,60}) +PORT = +\d{1,5} # (TCP|UDP)")
-_TROUBLE = re.compile(r"(?:ERROR|No messages were|Test end before|errno)[^\n]{0,120}")
 _BEFORE = 12
 
 
 _FORMS = {
     "begin": _BEGIN,
-    "percentile": _PERCENTILE,
-    "extreme": _EXTREME,
-    "total": _TOTAL,
-    "dropped": _DROPPED,
-    "spread": _SPREAD,
-    "counts": _COUNTS,
+    "percentile": re.compile(r"---> percentile +(\d{1,3}\.\d{1,5}) = +(\d{1,12}\.\d{3})$"),
+    "extreme": re.compile(r"---> <?(MAX|MIN)>? observation = +(\d{1,12}\.\d{3})$"),
+    "total": re.compile(r"Total (\d{1,15}) observations;"),
+    "dropped": re.compile(
+        r"# dropped messages = (\d{1,15}); # duplicated messages = (\d{1,15}); # out-of-order "
+        r"messages = (\d{1,15})"
+    ),
+    "spread": re.compile(r"====> avg-(\w{1,10})= ?(\d{1,12}\.\d{1,9}) \(([^)]{1,300})\)"),
+    "counts": re.compile(
+        r"\[Total Run\] RunTime=[\d.]{1,20} sec;.{0,60} SentMessages=(\d{1,18}); "
+        r"ReceivedMessages=(\d{1,18})"
+    ),
     "average": _AVERAGE,
-    "rate": _RATE,
-    "band": _BAND,
-    "trouble": _TROUBLE,
-    "size": _NOTED,
+    "rate": re.compile(r"Summary: Message Rate is (\d{1,15}) \[msg/sec\]"),
+    "band": re.compile(
+        r"Summary: BandWidth is (\d{1,12}\.\d{1,9}) ([MG])Bps \(\d{1,12}\.\d{1,9} [MG]bps\)"
+    ),
+    "trouble": re.compile(r"(?:ERROR|No messages were|Test end before|errno)[^\n]{0,120}"),
+    "size": re.compile(r"NOTE: test was performed.{0,200}?msg-size=(\d{1,9})"),
     "server": re.compile(r"\[SERVER\]"),
 }
+_PEER = {"peer": re.compile(r"\[ *\d{1,6}\] IP = (\S{1,60}) +PORT = +\d{1,5} # (TCP|UDP)")}
 
 
 @dataclass(slots=True)
@@ -85,7 +75,7 @@ class SockperfRun:
     command: str = ""
     size: int | None = None
     said: Facts = field(default_factory=lambda: Facts(_FORMS))
-    head: Facts = field(default_factory=lambda: Facts({"peer": _PEER}))
+    head: Facts = field(default_factory=lambda: Facts(_PEER))
     last: int = 0
     after: int = 0
 

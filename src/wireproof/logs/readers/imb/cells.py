@@ -14,7 +14,7 @@ from itertools import islice, permutations
 
 from wireproof.logs.readers.imb.benchmarks import ImbTest
 from wireproof.logs.readers.page import Page
-from wireproof.logs.readers.rows import Rows, What, number, scan_rows, step_of
+from wireproof.logs.readers.rows import Rows, What, number, scan_rows
 
 MEGA = 1e6
 MEBI = 2.0**20
@@ -22,20 +22,6 @@ MEBI = 2.0**20
 _AGREE = 0.012
 _ROUNDING = 0.006
 """A row whose rounding may hide more than this share is not used: 10^6 and 2^20 are 4.9 % apart."""
-
-
-@dataclass(frozen=True, slots=True)
-class Megabyte:
-    """``bytes`` of one MB, None if nothing determines it; ``doubt``: the evidence against it, "" if
-    there is none.
-
-    ``by_version``: the program's version determines it, so it also applies to rows with too few
-    digits.
-    """
-
-    bytes: float | None
-    doubt: str
-    by_version: bool
 
 
 def ratio(size: float, microseconds: float, mbytes: float, messages: int) -> float | None:
@@ -66,29 +52,30 @@ def _votes(ratios: Iterable[float | None]) -> tuple[int, int, int]:
     return mega, mebi, neither
 
 
-def megabyte(version: tuple[int, int], ratios: Iterable[float | None]) -> Megabyte:
-    """Return the bytes of a printed MB, from the program's version ((0, 0): unknown) and the
-    arithmetic of the rows.
+def megabyte(
+    version: tuple[int, int], ratios: Iterable[float | None]
+) -> tuple[float | None, str, bool]:
+    """Return the bytes of a printed MB (None: unknown), the evidence against them ("": none), and
+    whether ``version``, that of the program ((0, 0): unknown), determines them. If it does, they
+    also apply to rows with too few digits; otherwise only the arithmetic of the rows shows them.
     """
     mega, mebi, neither = _votes(ratios)
     said = (MEBI if version[0] < 2018 else MEGA) if version[0] else None
-    computed = None
     if mega + mebi > 2 * neither and max(mega, mebi) > 3 * min(mega, mebi):
         computed = MEGA if mega > mebi else MEBI
-    if computed is None:
-        if said is not None:
-            return Megabyte(said, "", by_version=True)
+    elif said is not None:
+        return said, "", True
+    else:
         doubt = "neither the version nor the rows show whether MB is 10^6 or 2^20 bytes"
-        return Megabyte(MEGA if neither else None, doubt, by_version=False)
-    if said is not None and said != computed:
-        number = ".".join(map(str, version))
-        return Megabyte(
-            computed,
-            f"IMB {number} counts MB = {'10^6' if said == MEGA else '2^20'} bytes, but size / "
-            f"time of {max(mega, mebi)} rows shows {'10^6' if computed == MEGA else '2^20'}",
-            by_version=False,
-        )
-    return Megabyte(computed, "", by_version=said is not None)
+        return MEGA if neither else None, doubt, False
+    if said is None or said == computed:
+        return computed, "", said is not None
+    number = ".".join(map(str, version))
+    doubt = (
+        f"IMB {number} counts MB = {'10^6' if said == MEGA else '2^20'} bytes, but size / "
+        f"time of {max(mega, mebi)} rows shows {'10^6' if computed == MEGA else '2^20'}"
+    )
+    return computed, doubt, False
 
 
 _NEEDED = {"bytes", "t", "goodput"}
@@ -143,9 +130,7 @@ def _cells(page: Page, start: int) -> tuple[list[tuple[str, int]], int]:
         return [word] if word and index != page.ragged else "skipped"
 
     rows = scan_rows(page, start, take)
-    return [
-        (words[0], line) for words, line in zip(rows.fields, rows.lines, strict=True)
-    ], rows.after
+    return [(words[0], line) for words, line in rows], rows.after
 
 
 def rows_of_cells(page: Page, start: int, columns: Sequence[str]) -> Rows | None:
@@ -205,21 +190,13 @@ _LARGEST_BYTES = 1 << 50
 
 @dataclass(slots=True)
 class CellTable:
-    """``values[i]``: numbers of the row on line index ``lines[i]``, by column; ``words``: the same
-    as printed.
-
-    ``megabytes[i]``: bytes of an MB in that row, 0 if neither a version nor the row determines it.
+    """``rows``: for each row its numbers by column, its words by column, and its line index.
+    ``odd``: line indexes of rows with text in place of numbers.
     """
 
     columns: list[str]
-    values: list[list[float]] = field(default_factory=list)
-    words: list[list[str]] = field(default_factory=list)
-    lines: list[int] = field(default_factory=list)
+    rows: list[tuple[dict[str, float], dict[str, str], int]] = field(default_factory=list)
     odd: list[int] = field(default_factory=list)
-    megabytes: list[float] = field(default_factory=list)
-
-    def column(self, name: str) -> int | None:
-        return self.columns.index(name) if name in self.columns else None
 
 
 def _numbers(words: list[str], line: str) -> list[float] | None:
@@ -240,49 +217,39 @@ def _numbers(words: list[str], line: str) -> list[float] | None:
 def table_of(page: Page, columns: list[str], rows: Rows) -> CellTable:
     table = CellTable(columns)
     whole = slice(0, sum(name in ("group", "bytes", "repetitions") for name in columns))
-    size = table.column("bytes") or 0
-    for words, line in zip(rows.fields, rows.lines, strict=True):
+    names = columns[::-1]  # if two columns have the same name, the first counts
+    for words, line in rows:
         values = _numbers(words, page.lines[line])
-        if values is None or not "".join(words[whole]).isdigit() or values[size] >= _LARGEST_BYTES:
+        cells = dict(zip(names, reversed(values or ()), strict=False))
+        size = cells.get("bytes", values[0] if values else 0.0)
+        if values is None or not "".join(words[whole]).isdigit() or size >= _LARGEST_BYTES:
             table.odd.append(line)
-            continue
-        table.values.append(values)
-        table.words.append(words)
-        table.lines.append(line)
+        else:
+            table.rows.append((cells, dict(zip(names, reversed(words), strict=True)), line))
     return table
 
 
-def clock_of(table: CellTable, test: ImbTest) -> int | None:
-    """Return the column with the time of the row; depending on the mode, a benchmark prints one
-    time or three.
+def clock_of(table: CellTable, test: ImbTest) -> str:
+    """Return the column with the time of the row, "" if there is none; depending on the mode, a
+    benchmark prints one time or three.
     """
     names = (test.clock, "t", "t_max", "t_avg") if test.clock else ()
-    return next((place for name in names if (place := table.column(name)) is not None), None)
+    return next((name for name in names if name in table.columns), "")
 
 
 def ratios_of(table: CellTable, test: ImbTest, pairs: int) -> list[float | None]:
     """Return for each row the ratio of the printed bandwidth to size / time (or rate x size), for
     MB = 10^6; None if unclear.
     """
-    size, goodput = table.column("bytes"), table.column("goodput")
-    time, rate = clock_of(table, test), table.column("rate")
-    if size is None or goodput is None:
-        return [None] * len(table.values)
-    if rate is not None:
-        return [
-            ratio(row[size], 1e6 / row[rate], row[goodput], 1) if row[rate] >= 100 else None
-            for row in table.values
-        ]
-    if time is None:
-        return [None] * len(table.values)
-    messages = test.messages * pairs
-    return [ratio(row[size], row[time], row[goodput], messages) for row in table.values]
+    clock = clock_of(table, test)
 
+    def of(row: dict[str, float]) -> float | None:
+        if not {"bytes", "goodput"} <= row.keys():
+            return None
+        if "rate" not in row:
+            messages = test.messages * pairs
+            return ratio(row["bytes"], row[clock], row["goodput"], messages) if clock else None
+        rate = row["rate"]
+        return ratio(row["bytes"], 1e6 / rate, row["goodput"], 1) if rate >= 100 else None
 
-def step_of_word(word: str) -> float:
-    """Return ``step_of``, with a shortcut for IMB's usual formats: whole numbers and two
-    decimals.
-    """
-    if word[-3:-2] == ".":
-        return 0.01
-    return 1.0 if word.isdigit() else step_of(word)
+    return [of(row) for row, _, _ in table.rows]

@@ -18,23 +18,21 @@ _TABLE = re.compile(
     r"^\s{0,40}\"?(?:Group[\s,;]{1,20})?#?bytes\"?[\s,;]{1,20}\"?#?repetitions"
 )
 _VERSION = re.compile(r"MPI Benchmarks?(?: Suite)? V?(\d[\w. ]{0,24})(?:,\s{0,4}(.{0,60}))?")
-_MAXIMUM = re.compile(r"Maximum message length in bytes: {0,20}(\d{1,18})\b")
 _WINDOW = re.compile(r"window_size (?:= )?(\d{1,7})\b")
 _NAME = re.compile(
     r"Benchmarking {1,4}([A-Z]\w{1,40}(?:-\w{1,40})?(?: \(\d{1,6}(?: x \d{1,6}){1,2}\))?)"
 )
-_PROCESSES = re.compile(r"#processes = (\d{1,8})\b|\( ?\d{1,8} groups of (\d{1,8}) processes")
-_THREADS = re.compile(r"threads: (\d{1,6})\)")
-_GROUPS = re.compile(r"\( ?(\d{1,8}) groups of \d{1,8} processes")
-_WAITING = re.compile(r"\( ?(\d{1,8}) additional process")
-_MODE = re.compile(r"MODE: (NON-AGGREGATE|AGGREGATE)")
-_TELLS = {
-    "processes": _PROCESSES,
-    "threads": _THREADS,
-    "waiting": _WAITING,
+_OF_RUN = {
+    "largest": re.compile(r"Maximum message length in bytes: {0,20}(\d{1,18})\b"),
     "window": _WINDOW,
-    "groups": _GROUPS,
-    "mode": _MODE,
+}
+_TELLS = {
+    "processes": re.compile(r"#processes = (\d{1,8})\b|\( ?\d{1,8} groups of (\d{1,8}) processes"),
+    "threads": re.compile(r"threads: (\d{1,6})\)"),
+    "waiting": re.compile(r"\( ?(\d{1,8}) additional process"),
+    "window": _WINDOW,
+    "groups": re.compile(r"\( ?(\d{1,8}) groups of \d{1,8} processes"),
+    "mode": re.compile(r"MODE: (NON-AGGREGATE|AGGREGATE)"),
 }
 _HINT = re.compile(rf"(?i:\b(?:ping_?-?p[io]ng|sendrecv|uniband|biband)\b)|\b{IMB_NAMES}\w{{0,20}}")
 _PLAIN = {
@@ -76,7 +74,7 @@ class ImbRun:
     part: str = ""
     hosts: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    told: Facts = field(default_factory=lambda: Facts({"largest": _MAXIMUM, "window": _WINDOW}))
+    told: Facts = field(default_factory=lambda: Facts(_OF_RUN))
 
 
 @dataclass(slots=True)

@@ -3,7 +3,6 @@
 1``.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from msgspec import structs
@@ -12,19 +11,25 @@ from wireproof.logs.readers.imb.benchmarks import ImbTest, described
 from wireproof.logs.readers.imb.cells import (
     MEGA,
     CellTable,
-    Megabyte,
     clock_of,
     megabyte,
     ratios_of,
     rows_of_cells,
-    step_of_word,
     table_of,
     with_remarks,
 )
 from wireproof.logs.readers.imb.heading import Heading, ImbRun, ends_table, is_table, read_heading
 from wireproof.logs.readers.page import Page
 from wireproof.logs.readers.registry import Parsed
-from wireproof.logs.readers.rows import Rows, as_count, number, read_rows, times
+from wireproof.logs.readers.rows import (
+    Rows,
+    as_count,
+    number,
+    read_rows,
+    scaled,
+    step_of,
+    times,
+)
 from wireproof.model.quantity import counted
 from wireproof.model.series import Series, SeriesPoint
 
@@ -61,20 +66,19 @@ def _stopped(page: Page, rows: Rows, table: CellTable, run: ImbRun, test: ImbTes
     """Return why a table without further IMB output ends before the size that the heading
     announces; "" if it does not.
     """
-    size = table.column("bytes")
-    most = run.told.number("largest")
-    if most is None or size is None or test.one_size or not table.values:
+    most, sizes = run.told.number("largest"), [row.get("bytes") for row, _, _ in table.rows]
+    if most is None or None in sizes or test.one_size or not sizes:
         return ""
     after = page.lines[rows.after].lstrip() if rows.after < len(page.lines) else ""
     # IMB prints these after a complete table
     if after.startswith("#-") or "MPI_Finalize" in after or is_table(after):
         return ""
-    largest = int(max(row[size] for row in table.values))
+    largest = int(max(size or 0.0 for size in sizes))
     if largest >= most:
         return ""
     return (
-        f"line {table.lines[-1] + 1}: the table stops at {largest} bytes, but the run was to reach "
-        f"{most}"
+        f"line {table.rows[-1][2] + 1}: the table stops at {largest} bytes, but the run was to "
+        f"reach {most}"
     )
 
 
@@ -90,13 +94,19 @@ def why_incomplete(
         return (
             f"line {table.odd[0] + 1}: a row has text in place of numbers ({len(table.odd)} in all)"
         )
-    if not table.values:
+    if not table.rows:
         return "no readable row follows the heading"
     return _stopped(page, rows, table, run, test)
 
 
 _CELLS = "each cell of a row is on a separate line; in the order used, size / t is the bandwidth"
-_OWN = ("t_avg", "t_ovrl", "t_cpu", "overlap", "defects")
+_OWN = {
+    "t_avg": "t_avg_us",
+    "t_ovrl": "t_ovrl_us",
+    "t_cpu": "t_cpu_us",
+    "overlap": "overlap_percent",
+    "defects": "defects",
+}
 _ZERO_DEFECTS = 0.01  # the program's own tolerance
 
 
@@ -107,78 +117,50 @@ def _pairs(heading: Heading, test: ImbTest) -> int:
     return max(1, heading.processes if test.traffic == "ring" else heading.processes // 2)
 
 
-def _unit(table: CellTable, test: ImbTest, pairs: int, version: tuple[int, int]) -> Megabyte:
-    """Return the size of an MB in the table, and fill ``table.megabytes``."""
+def _unit(
+    table: CellTable, test: ImbTest, pairs: int, version: tuple[int, int]
+) -> tuple[float | None, str, list[float]]:
+    """Return the bytes of an MB in the table, the evidence against them, and the bytes for each
+    row: 0 if neither a version nor the row determines them.
+    """
     ratios = ratios_of(table, test, pairs)
     if {"t", "rate"} <= set(table.columns):  # IMB-P2P, which came with 2019
         version = max(version, (2019, 0))
-    unit = megabyte(version, ratios)
-    some = unit.bytes or 0.0
-    table.megabytes = [some if unit.by_version or one is not None else 0.0 for one in ratios]
-    return unit
+    unit, doubt, by_version = megabyte(version, ratios)
+    each = [(unit or 0.0) if by_version or one is not None else 0.0 for one in ratios]
+    return unit, doubt, each
 
 
-class _Cells:
-    """The positions of the numbers in a row; determined once per table."""
-
-    def __init__(self, table: CellTable, test: ImbTest) -> None:
-        self.test = test
-        self.clock = clock_of(table, test)
-        self.places = {name: place for place, name in reversed(list(enumerate(table.columns)))}
-        own = [(name, self.places[name]) for name in _OWN if name in self.places]
-        names = {"overlap": "overlap_percent", "defects": "defects"}
-        self.extras = [
-            (names.get(name, f"{name}_us"), place) for name, place in own if place != self.clock
-        ]
-
-    def value(self, row: list[float], name: str, factor: float = 1.0) -> float | None:
-        place = self.places.get(name)
-        return None if place is None else row[place] * factor
-
-    def step(self, words: list[str], place: int | None, factor: float) -> float:
-        return 0.0 if place is None else step_of_word(words[place]) * factor
-
-    def point(self, row: list[float], words: list[str], line: int, mega: float) -> SeriesPoint:
-        hrt, time = times(
-            None if self.clock is None else row[self.clock] * 1e3, self.test.half_round_trip
-        )
-        defects = self.value(row, "defects")
-        return SeriesPoint(
-            message_bytes=as_count(self.value(row, "bytes")) or 0,
-            hrt_ns=hrt,
-            time_ns=time,
-            time_min_ns=self.value(row, "t_min", 1e3),
-            time_max_ns=self.value(row, "t_max", 1e3),
-            goodput_bytes_per_s=self.value(row, "goodput", mega) if mega else None,
-            messages_per_s=self.value(row, "rate"),
-            iterations=as_count(self.value(row, "repetitions")),
-            time_step_ns=self.step(words, self.clock, 1e3),
-            goodput_step=self.step(words, self.places.get("goodput"), mega),
-            values={name: row[place] for name, place in self.extras},
-            valid=None if defects is None else defects < _ZERO_DEFECTS,
-            line=line + 1,
-        )
-
-
-def _points(table: CellTable, test: ImbTest, only: int | None) -> list[SeriesPoint]:
-    """Return the rows (of group ``only``) as points."""
-    cells, group = _Cells(table, test), table.column("group")
-    rows = zip(table.values, table.words, table.lines, table.megabytes, strict=True)
-    return [
-        cells.point(row, words, line, mega)
-        for row, words, line, mega in rows
-        if only is None or group is None or row[group] == only
-    ]
+def _point(
+    row: dict[str, float], words: dict[str, str], line: int, mega: float, clock: str, half: bool
+) -> SeriesPoint:
+    hrt, time = times(row[clock] * 1e3 if clock else None, half)
+    defects = row.get("defects")
+    return SeriesPoint(
+        message_bytes=int(row.get("bytes", 0.0)),
+        hrt_ns=hrt,
+        time_ns=time,
+        time_min_ns=scaled(row.get("t_min"), 1e3),
+        time_max_ns=scaled(row.get("t_max"), 1e3),
+        goodput_bytes_per_s=scaled(row.get("goodput"), mega) if mega else None,
+        messages_per_s=row.get("rate"),
+        iterations=as_count(row.get("repetitions")),
+        time_step_ns=step_of(words[clock]) * 1e3 if clock else 0.0,
+        goodput_step=step_of(words["goodput"]) * mega if "goodput" in words else 0.0,
+        values={key: row[name] for name, key in _OWN.items() if name in row and name != clock},
+        valid=None if defects is None else defects < _ZERO_DEFECTS,
+        line=line + 1,
+    )
 
 
 def _guess(table: CellTable) -> str:
     """Return the benchmark of bare column names, from the columns and the relation between
     bandwidth, size and time.
     """
-    if table.column("goodput") is None:
+    if "goodput" not in table.columns:
         return ""
-    if table.column("t_max") is None:
-        return "PingPong" if table.column("t") is not None else "Uniband"
+    if "t_max" not in table.columns:
+        return "PingPong" if "t" in table.columns else "Uniband"
     one = replace(described("Sendrecv", table.columns), messages=1)
     ties = sorted(tie for tie in ratios_of(table, one, 1) if tie is not None)
     middle = ties[len(ties) // 2] if ties else 0.0
@@ -215,13 +197,6 @@ def _notes(heading: Heading, table: CellTable, guessed: bool, only: int | None) 
             f"lines {where}"
         )
     return notes
-
-
-def _groups(table: CellTable) -> Sequence[int | None]:
-    place = table.column("group")
-    if place is None or not table.values:
-        return [None]
-    return sorted({int(row[place]) for row in table.values})
 
 
 def _base(heading: Heading, run: ImbRun, name: str, test: ImbTest) -> Series:
@@ -281,30 +256,35 @@ def read_table(page: Page, start: int, run: ImbRun) -> Parsed:
     table = table_of(page, heading.columns, rows)
     name = heading.name or _guess(table)
     test = _test_of(heading, name, run)
-    unit = _unit(table, test, _pairs(heading, test), run.version)
+    unit, doubt, megabytes = _unit(table, test, _pairs(heading, test), run.version)
     guessed = heading.hinted and not heading.name
     base = structs.replace(
         _base(heading, run, name, test),
         unit=_unit_text(table, unit),
         incomplete=why_incomplete(page, rows, table, run, test, heading.first),
-        unit_doubt=unit.doubt if table.column("goodput") is not None else "",
-        last_line=(table.lines or [heading.first - 1])[-1] + 1,
+        unit_doubt=doubt if "goodput" in table.columns else "",
+        last_line=table.rows[-1][2] + 1 if table.rows else heading.first,
     )
-    end = [_CELLS] if of_cells else []
+    end, clock = [_CELLS] if of_cells else [], clock_of(table, test)
+    groups: dict[int | None, list[SeriesPoint]] = {} if table.rows else {None: []}
+    for (row, words, line), mega in zip(table.rows, megabytes, strict=True):
+        group = int(row["group"]) if "group" in row else None
+        point = _point(row, words, line, mega, clock, test.half_round_trip)
+        groups.setdefault(group, []).append(point)
     found = [
         structs.replace(
             base,
-            points=_points(table, test, only),
+            points=groups[only],
             notes=[*base.notes, *_notes(heading, table, guessed, only), *end],
         )
-        for only in _groups(table)
+        for only in sorted(groups, key=lambda group: group or 0)
     ]
     return Parsed(found, rows.after)
 
 
-def _unit_text(table: CellTable, unit: Megabyte) -> str:
-    if table.column("goodput") is None:
+def _unit_text(table: CellTable, unit: float | None) -> str:
+    if "goodput" not in table.columns:
         return "us"
-    if unit.bytes is None:
+    if unit is None:
         return "us; MB of an unknown size"
-    return "us; MB = 10^6 bytes" if unit.bytes == MEGA else "us; MB = 2^20 bytes"
+    return "us; MB = 10^6 bytes" if unit == MEGA else "us; MB = 2^20 bytes"

@@ -176,7 +176,7 @@ def command(
     form = chosen_form()
     if form == "json":
         series = _series(judged(encoded), tally)
-        pieces = document_pieces(series, against.link, partial(tally.ending, against.link))
+        pieces = document_pieces(series, against.link, partial(tally.document, (), against.link))
         current_context().answer.given = True
         sys.stdout.buffer.writelines(pieces)
         sys.stdout.buffer.flush()

@@ -70,19 +70,13 @@ def encoded(value: msgspec.Struct) -> bytes:
     return json_text(value).encode()
 
 
-class JudgementEnd(msgspec.Struct, frozen=True, kw_only=True):
-    """The last members of a :class:`JudgementDocument`, known after the last file."""
-
-    statistics: list[JudgedStatistics]
-    verdict: Verdict
-    errors: list[Problem]
-
-
 def document_pieces(
-    series: Iterable[bytes], link: LinkClaim | None, ending: Callable[[], JudgementEnd]
+    series: Iterable[bytes],
+    link: LinkClaim | None,
+    ending: Callable[[], JudgementDocument],
 ) -> Iterator[bytes]:
     """Yield a :class:`JudgementDocument` piece by piece; ``ending`` is called after the last of
-    ``series``.
+    ``series`` and returns the document without series.
     """
     claim = encoded(link) if link is not None else b"null"
     yield b'{"schema": "wireproof.judgement", "version": %d, "link": %s, "series": [' % (
@@ -93,7 +87,9 @@ def document_pieces(
     for item in series:
         yield separator + item
         separator = b",\n"
-    yield b"\n], " + encoded(ending()).removeprefix(b"{") + b"\n"
+    last = msgspec.structs.asdict(ending())
+    rest = json_text({name: last[name] for name in ("statistics", "verdict", "errors")})
+    yield b"\n], " + rest.encode().removeprefix(b"{") + b"\n"
 
 
 def json_schema() -> dict[str, Any]:

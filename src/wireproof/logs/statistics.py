@@ -17,7 +17,7 @@ import msgspec
 from wireproof.files.held import held_folder
 from wireproof.files.hostile import read_bounded
 from wireproof.logs.document import totals
-from wireproof.logs.json import JudgedSeries, JudgementDocument, JudgementEnd
+from wireproof.logs.json import JudgedSeries, JudgementDocument
 from wireproof.model import gathered
 from wireproof.model.claim import LinkClaim
 from wireproof.model.errors import BadInput, CouldNotMeasure, Problem
@@ -238,13 +238,13 @@ class Tally:
         """Return the whole document; ``series`` is consumed before the end of the document is
         computed.
         """
-        found = list(series)
-        ending = msgspec.structs.asdict(self.ending(link))
+        found, jobs = list(series), self.jobs(link)
         return JudgementDocument(
-            schema="wireproof.judgement", version=1, link=link, series=found, **ending
+            schema="wireproof.judgement",
+            version=1,
+            link=link,
+            series=found,
+            statistics=jobs,
+            verdict=self.worst,
+            errors=self.errors,
         )
-
-    def ending(self, link: LinkClaim | None) -> JudgementEnd:
-        """Return the end of the document after all files are judged."""
-        jobs = self.jobs(link)
-        return JudgementEnd(statistics=jobs, verdict=self.worst, errors=self.errors)

@@ -6,13 +6,11 @@ In JSON the sums at the end are the result, and the intervals show its variation
 """
 
 import re
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from wireproof.logs.readers.documents import JsonText, amount, document_at, items, member, text
 from wireproof.logs.readers.iperf3.text_output import (
     IperfFlow,
-    RunInfo,
     parse_text,
     series_of,
     spread,
@@ -126,17 +124,8 @@ def _rtt(end: dict[str, Any]) -> dict[str, float]:
 
 
 def _hosts(start: dict[str, Any]) -> list[str]:
-    connected = start.get("connected")
-    first = (
-        connected[0]
-        if isinstance(connected, list) and connected and isinstance(connected[0], dict)
-        else {}
-    )
-    named = [text(first.get("local_host")), text(first.get("remote_host"))]
-    return [host for host in named if host]
-
-
-_PROTOCOLS: dict[str, Literal["tcp", "udp"]] = {"tcp": "tcp", "udp": "udp"}
+    first = member(next(iter(items(start.get("connected"))), None))
+    return list(filter(None, (text(first.get(name)) for name in ("local_host", "remote_host"))))
 
 
 def _notes(test: dict[str, Any]) -> list[str]:
@@ -161,60 +150,48 @@ def _parsed(page: Page, start: int, document: JsonText) -> Parsed:
     protocol = text(test.get("protocol")).lower()
     block, streams = amount(test.get("blksize")), amount(test.get("num_streams"))
     intervals = _range(value.get("intervals")) if back is None else {}
-    info = RunInfo(
+    series = series_of(
+        [flow for flow in (forward, back) if flow is not None],
+        protocol or "tcp",
         lines=(start + 1, min(document.after, len(page.lines))),
-        message_bytes=int(block) if block else None,
-        protocol=_PROTOCOLS.get(protocol, ""),
-        benchmark=protocol or "tcp",
+        block=int(block) if block else None,
+        protocol=protocol if protocol in ("tcp", "udp") else "",
         version=text(begin.get("version")).removeprefix("iperf").strip(" ."),
-        streams=int(streams) if streams else 1,
+        pairs=max(1, int(streams or 1)),
         incomplete=_incomplete(document, forward),
         hosts=_hosts(begin),
         both=back is not None,
         values=intervals | _rtt(end),
         notes=_notes(test),
     )
-    series = series_of([flow for flow in (forward, back) if flow is not None], info)
     return Parsed([series], document.after)
 
 
-def parse_document(page: Page, start: int) -> Parsed:
-    """Parse the document whose ``"start": {`` is on line index ``start``."""
-    return _parsed(page, start, document_at(page, start, DOCUMENT))
-
-
-@dataclass(slots=True)
-class _Events:
-    """The events of one run, combined into the document that ``-J`` prints."""
-
-    value: dict[str, Any] = field(default_factory=lambda: {"intervals": []})
-    whole: bool = False
-
-    def take(self, page: Page, line: str, kind: str) -> None:
-        document = document_at(Page(page.source, [line], page.cut), 0, _EVENT)
-        data = (document.value or {}).get("data")
-        if kind == "interval":
-            self.value["intervals"].append(data)
-        elif kind in ("start", "end", "error"):
-            self.value[kind] = data
-        self.whole = kind == "end" and document.value is not None
-
-
 def parse_stream(page: Page, start: int) -> Parsed:
-    """Parse one event per line: start, intervals, end."""
-    events, after = _Events(), start
+    """Parse one event per line: start, intervals, end; combined into the document that ``-J``
+    prints.
+    """
+    value: dict[str, Any] = {"intervals": []}
+    after, whole = start, False
     for index in range(start, len(page.lines)):
         line = page.lines[index]
         kind = _kind_of(line)
         if index > start and (kind == "start" or (not kind and line.strip())):
             break
         after = index + 1
-        if kind:
-            events.take(page, line, kind)
-        if events.whole:
+        if not kind:
+            continue
+        document = document_at(Page(page.source, [line], page.cut), 0, _EVENT).value
+        data = (document or {}).get("data")
+        if kind == "interval":
+            value["intervals"].append(data)
+        elif kind in ("start", "end", "error"):
+            value[kind] = data
+        whole = kind == "end" and document is not None
+        if whole:
             break
-    why = "" if events.whole else "the end event is missing: the run did not finish"
-    return _parsed(page, start, JsonText(events.value, after, why))
+    why = "" if whole else "the end event is missing: the run did not finish"
+    return _parsed(page, start, JsonText(value, after, why))
 
 
 def _kind_of(line: str) -> str:
@@ -245,7 +222,7 @@ def parse(page: Page, start: int) -> Parsed:
     if STREAM.search(line):
         return parse_stream(page, start)
     if DOCUMENT.search(line):
-        return parse_document(page, start)
+        return _parsed(page, start, document_at(page, start, DOCUMENT))
     return parse_text(page, start)
 
 

@@ -4,8 +4,9 @@
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any
 
 from wireproof.logs.readers.iperf3.rows import (
     TAIL_UDP,
@@ -39,7 +40,7 @@ class IperfFlow:
     step: float = 0.0
 
 
-def _values(flows: list[IperfFlow], values: dict[str, float]) -> dict[str, float]:
+def _values(flows: list[IperfFlow], values: Mapping[str, float]) -> dict[str, float]:
     found = dict(flows[0].values)
     for flow in flows[1:]:
         for name in ("retransmits", "bytes", "lost_packets", "packets"):
@@ -50,37 +51,18 @@ def _values(flows: list[IperfFlow], values: dict[str, float]) -> dict[str, float
             "forward_bytes_per_s": flows[0].bytes_per_s,
             "backward_bytes_per_s": flows[1].bytes_per_s,
         }
-    return found | values
+    return {**found, **values}
 
 
-@dataclass(frozen=True, slots=True)
-class RunInfo:
-    """Information about a run. ``message_bytes``: length of one write, None if the log does not
-    contain it (TCP's default is then assumed). ``lines``: first and last, from 1. ``both``: payload
-    went in both directions at the same time.
-    """
-
-    lines: tuple[int, int]
-    message_bytes: int | None
-    protocol: Literal["", "tcp", "udp"]
-    benchmark: str
-    version: str
-    streams: int
-    incomplete: str
-    hosts: list[str]
-    both: bool = False
-    values: dict[str, float] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    tool: str = "iperf3"
-
-
-def _notes(info: RunInfo, flows: list[IperfFlow], known: list[IperfFlow]) -> list[str]:
-    notes = list(info.notes)
-    if len(info.hosts) == 2 and info.hosts[0] == info.hosts[1]:
-        notes.append(f"local and remote address are the same: both ranks are on {info.hosts[0]}")
+def _notes(
+    block: int | None, hosts: list[str], flows: list[IperfFlow], known: list[IperfFlow]
+) -> list[str]:
+    notes = []
+    if len(hosts) == 2 and hosts[0] == hosts[1]:
+        notes.append(f"local and remote address are the same: both ranks are on {hosts[0]}")
     if len(known) < len(flows):
         notes.append("an impossible rate is left out")
-    if info.message_bytes is None and known:
+    if block is None and known:
         notes.append(
             f"the length of a write is not printed: TCP's default of {_DEFAULT_BLOCK} bytes is "
             "assumed"
@@ -102,48 +84,54 @@ def spread(rates: list[float]) -> dict[str, float]:
     }
 
 
-def _missing(info: RunInfo, known: list[IperfFlow]) -> str:
-    """Return why there is no result; "" if every direction has its rate."""
-    if len(known) >= (2 if info.both else 1):
-        return ""
-    return "one of the two directions is missing" if known else "no payload arrived"
+def series_of(
+    flows: list[IperfFlow],
+    benchmark: str,
+    *,
+    lines: tuple[int, int],
+    block: int | None,
+    incomplete: str,
+    hosts: list[str],
+    notes: Sequence[str] = (),
+    values: Mapping[str, float] | None = None,
+    both: bool = False,
+    tool: str = "iperf3",
+    **about: Any,
+) -> Series:
+    """Return one point per run; none if a direction is missing.
 
-
-def series_of(flows: list[IperfFlow], info: RunInfo) -> Series:
-    """Return one point per run; none if a direction is missing."""
+    ``lines``: first and last, from 1. ``block``: length of one write, None if the log does not
+    contain it (TCP's default is then assumed). ``both``: payload went in both directions at the
+    same time.
+    """
     known = [flow for flow in flows if 0 < flow.bytes_per_s < _MOST]
-    missing = _missing(info, known)
-    if missing:
+    missing = ""
+    if len(known) < (2 if both else 1):
+        missing = "one of the two directions is missing" if known else "no payload arrived"
         known = []
-    both = info.both
+    point = SeriesPoint(
+        message_bytes=block or _DEFAULT_BLOCK,
+        goodput_bytes_per_s=sum(flow.bytes_per_s for flow in known),
+        goodput_step=sum(flow.step for flow in known),
+        values=_values(known, values or {}) if known else {},
+        line=lines[1],
+    )
     return Benchmark(
-        info.benchmark + ("_bidir" if both else ""),
+        benchmark + ("_bidir" if both else ""),
         "bidirectional_bandwidth" if both else "bandwidth",
         "exchange" if both else "stream",
         _FORMULA + (", both directions added" if both else ""),
         directions=2 if both else 1,
     ).series(
-        info.tool,
-        [
-            SeriesPoint(
-                message_bytes=info.message_bytes or _DEFAULT_BLOCK,
-                goodput_bytes_per_s=sum(flow.bytes_per_s for flow in known),
-                goodput_step=sum(flow.step for flow in known),
-                values=_values(known, info.values),
-                line=info.lines[1],
-            )
-        ]
-        if known
-        else [],
+        tool,
+        [point] if known else [],
         unit="bits and bit rates in powers of 1000, bytes and byte rates in powers of 1024",
-        version=info.version,
-        pairs=max(1, info.streams),
-        protocol=info.protocol,
-        incomplete=info.incomplete or missing,
-        hosts=list(dict.fromkeys(info.hosts)),
-        notes=_notes(info, flows, known),
-        first_line=info.lines[0],
-        last_line=info.lines[1],
+        incomplete=incomplete or missing,
+        hosts=list(dict.fromkeys(hosts)),
+        notes=[*notes, *_notes(block, hosts, flows, known)],
+        first_line=lines[0],
+        last_line=lines[1],
+        **about,
     )
 
 
@@ -206,19 +194,19 @@ def old_series(start: int, run: IperfRun) -> Series:
     row, why = _chosen(run)
     basis = "received" if run.udp or not run.client else "sent"
     flows = [IperfFlow(row.rate, basis, extra([row], row), row.step)] if row is not None else []
-    protocol: Literal["udp", "tcp"] = "udp" if run.udp else "tcp"
-    info = RunInfo(
+    protocol = "udp" if run.udp else "tcp"
+    return series_of(
+        flows,
+        protocol,
         lines=(start + 1, max(start, run.last) + 1),
-        message_bytes=run.block or (datagram(run) if run.udp else None),
+        block=run.block or (datagram(run) if run.udp else None),
         protocol=protocol,
-        benchmark=protocol,
         version="2",
-        streams=max(1, len(run.told["peer"]), len(_streams(run, "SUM", ""))),
+        pairs=max(1, len(run.told["peer"]), len(_streams(run, "SUM", ""))),
         incomplete=why or run.trouble,
         hosts=run.hosts,
         tool="iperf",
     )
-    return series_of(flows, info)
 
 
 _NEW_HEADING = re.compile(r"Bitrate|Retr\b|Interval {8}")  # iperf 2 prints none of them
@@ -340,20 +328,21 @@ def _series(start: int, run: IperfRun) -> Series:
     summed = "SUM" in streams
     if summed and len(streams) < _SUMMED:
         notes = ["several streams: only their sum is in the log", *notes]
-    info = RunInfo(
+    protocol = "udp" if run.udp else "tcp"
+    return series_of(
+        flows if not both or len(flows) == 2 else [],
+        protocol,
         lines=(start + 1, max(start, run.last) + 1),
-        message_bytes=block,
-        protocol="udp" if run.udp else "tcp",
-        benchmark="udp" if run.udp else "tcp",
+        block=block,
+        protocol=protocol,
         version=run.version,
-        streams=max(len(streams - {"SUM", ""}), 2 if summed else 0),
+        pairs=max(len(streams - {"SUM", ""}), 2 if summed else 1),
         incomplete=incomplete,
         hosts=run.hosts,
         both=both,
         values={} if both else _range(run),
         notes=notes,
     )
-    return series_of(flows if not both or len(flows) == 2 else [], info)
 
 
 def parse_text(page: Page, start: int) -> Parsed:

@@ -268,35 +268,22 @@ def _closed(page: Page, index: int) -> bool:
     return index + 1 >= len(page.lines) or _GOES_ON.search(page.lines[index + 1]) is None
 
 
-@dataclass(slots=True)
-class _PerftestTable:
-    """The content below a line of column names. ``incomplete``: the reason if the table is
-    incomplete.
+def _rows(page: Page, block: Block, columns: int) -> tuple[Rows, bool, str]:
+    """Return the rows of the block (none without a line of column names), whether a rule closes the
+    table, and the reason if it is incomplete.
     """
-
-    rows: Rows
-    roles: list[str] = field(default_factory=list)
-    unit: str = ""
-    closed: bool = False
-    incomplete: str = ""
-
-
-def _table(page: Page, block: Block) -> _PerftestTable:
-    """Return the table of the block; without rows if it has no line of column names."""
     if block.heading is None:
         why = block.errors[0] if block.errors else "no table follows the title"
-        return _PerftestTable(Rows(after=block.after), incomplete=why)
-    roles, unit = columns_of(page.lines[block.heading])
-    block.heading = _behind_samples(page, block.heading)
-    first = block.heading + 1
-    rows = read_rows(page, first, (len(roles),), _ends)
+        return Rows(after=block.after), False, why
+    first = _behind_samples(page, block.heading) + 1
+    rows = read_rows(page, first, (columns,), _ends)
     closed = _closed(page, rows.after)
     grave = _GRAVE if closed else ERROR
     lines = page.lines[first : rows.after]
     troubles = [
         printable(line[:200])[:120] for line in lines if "=" not in line and grave.search(line)
     ]
-    return _PerftestTable(rows, roles, unit, closed, _state(page, rows, block, closed, troubles))
+    return rows, closed, _state(page, rows, block, closed, troubles)
 
 
 def parse(page: Page, start: int) -> Parsed:
@@ -308,8 +295,8 @@ def parse(page: Page, start: int) -> Parsed:
     block = block_at(page, start)
     named = None if block.title else nearest_above(page, start, COMMAND, _BEFORE, _OTHERS.search)
     command, rest = named.groups() if named is not None else ("", "")
-    table = _table(page, block)
-    rows, roles, unit = table.rows, table.roles, table.unit
+    roles, unit = columns_of("" if block.heading is None else page.lines[block.heading])
+    rows, closed, incomplete = _rows(page, block, len(roles))
     test = test_of(block.title, command, rest, roles)
     points, odd = _points(page, rows, roles, test, unit)
     raw = command.startswith("raw_") or block.parameters.get("Connection type") == "RawEth"
@@ -320,12 +307,12 @@ def parse(page: Page, start: int) -> Parsed:
         unit=_UNIT.get(unit, "MB = 2^20 bytes") if roles else "",
         window=window_of(depth, pairs) if test.metric.endswith("bandwidth") else None,
         protocol="" if raw else "rdma",
-        incomplete=table.incomplete,
+        incomplete=incomplete,
         hosts=block.hosts(),
         notes=_notes(page, start, block, unit, odd, max(rows.after, block.after)),
         last_line=rows.last_line,
     )
-    return Parsed([series], max(start + 1, rows.after + table.closed))
+    return Parsed([series], max(start + 1, rows.after + closed))
 
 
 def _ends(line: str) -> bool:

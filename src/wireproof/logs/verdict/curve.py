@@ -75,6 +75,17 @@ class Curve:
         return None if sizes is None else (rows[sizes[0]], rows[sizes[1]])
 
 
+def host_of(name: str) -> str:
+    """Return the host of mpiGraph's rank name HOST:RANK."""
+    return name.rpartition(":")[0] or name
+
+
+def neighbours(series: Series) -> bool:
+    """Return False if each rank has its own host, so that no two share memory."""
+    count = series.processes or 0
+    return count <= 1 or len(set(map(host_of, series.hosts))) != count
+
+
 def waits_for_answers(series: Series) -> bool:
     """Return whether each operation is answered before the next starts."""
     return series.waits or series.traffic == "pingpong"
@@ -233,10 +244,7 @@ class Case:
     def chain(self) -> bool:
         """True for more processes than one pair, some of which may share a node."""
         series = self.series
-        hosts = {name.rpartition(":")[0] or name for name in series.hosts}
-        several = (
-            (series.processes or 2) > 2 and series.pairs == 1 and len(hosts) != series.processes
-        )
+        several = (series.processes or 2) > 2 and series.pairs == 1 and neighbours(series)
         return series.traffic == "ring" or (
             several and series.traffic in ("exchange", "stream", "pingpong")
         )

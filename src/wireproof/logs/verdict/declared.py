@@ -45,14 +45,6 @@ def as_stream(series: Series) -> Series:
     return msgspec.structs.replace(series, points=points, traffic="exchange", metric="bandwidth")
 
 
-def neighbours(series: Series) -> bool:
-    """Return False if each rank has its own host, so that no two share memory."""
-    hosts = {name.rpartition(":")[0] or name for name in series.hosts}
-    return not (
-        series.processes is not None and series.processes > 1 and len(hosts) == series.processes
-    )
-
-
 def far_too_slow(case: Case) -> bool:
     """Add a failure if the ring of several hosts moves less than a tenth of the rate of all rails.
 

@@ -12,7 +12,7 @@ from statistics import median, quantiles
 
 import msgspec
 
-from wireproof.logs.verdict.curve import Case, CurveRow, curve_of
+from wireproof.logs.verdict.curve import Case, CurveRow, curve_of, host_of
 from wireproof.model.claim import Criteria
 from wireproof.model.finding import Evidence
 from wireproof.model.quantity import first_few, size, throughput
@@ -180,11 +180,6 @@ class _Pair:
     goodput: float
 
 
-def _host(name: str) -> str:
-    """Return the host of mpiGraph's rank name HOST:RANK."""
-    return name.rpartition(":")[0] or name
-
-
 def _pairs(case: Case) -> list[_Pair]:
     """Return the pairs of different hosts; two ranks of one host communicate through memory."""
     names, pairs = case.series.hosts, []
@@ -195,7 +190,7 @@ def _pairs(case: Case) -> list[_Pair]:
         if not (0 <= source < len(names) and 0 <= target < len(names)):
             continue
         pair = _Pair(
-            _host(names[int(source)]), _host(names[int(target)]), point.goodput_bytes_per_s
+            host_of(names[int(source)]), host_of(names[int(target)]), point.goodput_bytes_per_s
         )
         if pair.source != pair.target:
             pairs.append(pair)

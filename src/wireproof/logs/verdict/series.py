@@ -4,14 +4,13 @@
 import msgspec
 
 from wireproof.atlas import Atlas
-from wireproof.logs.verdict.curve import MEBI, OF_SEVERAL, Case, curve_of, explanations
+from wireproof.logs.verdict.curve import MEBI, OF_SEVERAL, Case, curve_of, explanations, neighbours
 from wireproof.logs.verdict.declared import (
     as_stream,
     bypass,
     carrier,
     far_too_slow,
     judge_declared,
-    neighbours,
     path_mtu,
 )
 from wireproof.logs.verdict.expectation import judge_expectation, judge_middle, judge_start

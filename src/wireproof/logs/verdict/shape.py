@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from wireproof.logs.verdict.curve import Case, CurveRow, curve_of
+from wireproof.logs.verdict.curve import Case, CurveRow, curve_of, host_of
 from wireproof.logs.verdict.declared import carrier
 from wireproof.logs.verdict.published import idle_beside
 from wireproof.model.finding import Evidence, Severity
@@ -286,13 +286,12 @@ def doubt_rates(
 
 
 def _like_memory(series: Series, judged: SeriesVerdict, least: float) -> bool:
-    named = len({name.rpartition(":")[0] or name for name in series.hosts}) > 1
     return (
         judged.verdict == "pass"
         and judged.start_ns is None
         and series.traffic in _RATES
         and series.pairs == 1  # several pairs of one host are faster than the links of that range
-        and not named
+        and len(set(map(host_of, series.hosts))) < 2
         and not carrier(series)
         and (judged.attainable_bytes_per_s or 0.0) >= least
         and any(reason.code == _WIRE for reason in judged.reasons)

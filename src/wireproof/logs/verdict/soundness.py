@@ -4,7 +4,6 @@ and formula.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from statistics import median
 
 from wireproof.logs.verdict.curve import MEBI, OF_SEVERAL, Case, CurveRow
@@ -64,17 +63,8 @@ def judge_soundness(case: Case) -> None:
     _iterations(case)
 
 
-@dataclass(frozen=True, slots=True)
-class _Product:
-    """A product of columns that should be constant in all rows; ``hidden``: the share that rounding
-    may hide.
-    """
-
-    size: int
-    value: float
-    hidden: float
-
-
+_Product = tuple[int, float, float]
+"""Size, product of columns that should be constant in all rows, share that rounding may hide."""
 _MOVED, _TURNED, _SHARED = (
     "time x goodput / size",
     "time x message rate",
@@ -95,11 +85,11 @@ def _products(case: Case) -> dict[str, list[_Product]]:
         hidden_t = point.time_step_ns / 2 / t if t else 1.0
         hidden_g = point.goodput_step / 2 / g if g else 1.0
         if t and g and at:
-            products[_MOVED].append(_Product(at, g * t / 1e9 / at, hidden_t + hidden_g))
+            products[_MOVED].append((at, g * t / 1e9 / at, hidden_t + hidden_g))
         if t and r:
-            products[_TURNED].append(_Product(at, r * t / 1e9, hidden_t + 0.5 / r))
+            products[_TURNED].append((at, r * t / 1e9, hidden_t + 0.5 / r))
         if g and r and at:
-            products[_SHARED].append(_Product(at, r * at / g, hidden_g + 0.5 / r))
+            products[_SHARED].append((at, r * at / g, hidden_g + 0.5 / r))
     return products
 
 
@@ -115,20 +105,20 @@ def _arithmetic(case: Case) -> None:
     # constant factor.
     several = (series.processes or 0) > 2 or series.pairs > 1
     for what, products in _products(case).items():
-        clear = [product for product in products if product.hidden < _CLEAR]
+        clear = [product for product in products if product[2] < _CLEAR]
         if clear and not (several and what != _SHARED):
             _compare(case, what, clear)
 
 
 def _compare(case: Case, what: str, clear: list[_Product]) -> None:
     """Report rows that differ from the usual value; if none does, judge the constant itself."""
-    usual = median(product.value for product in clear)
+    usual = median(value for _, value, _ in clear)
     # IMB-P2P prints the mean of the ranks' times, but rates from the longest time: they differ by
     # noise in one direction.
     below = _NOISY if case.series.tool == "imb" and what != _SHARED else _ODD
     odd = [product for product in clear if _is_odd(product, usual, below)]
     if odd:
-        shown = ", ".join(f"{size(product.size)}: {product.value:.4g}" for product in odd[:_SHOWN])
+        shown = ", ".join(f"{size(at)}: {value:.4g}" for at, value, _ in odd[:_SHOWN])
         case.add(
             "row-arithmetic",
             "inconclusive",
@@ -136,17 +126,16 @@ def _compare(case: Case, what: str, clear: list[_Product]) -> None:
             {"usual": usual, "rows": len(odd)},
         )
     elif what == _SHARED:
-        _unit(case, usual, min(product.hidden for product in clear))
+        _unit(case, usual, min(hidden for _, _, hidden in clear))
     elif what == _MOVED:
-        sharp = [product.value for product in clear if product.hidden < _SHARP]
+        sharp = [value for _, value, hidden in clear if hidden < _SHARP]
         if len(sharp) >= _ROWS:
             _factor(case, median(sharp))
 
 
 def _is_odd(product: _Product, usual: float, below: float) -> bool:
-    if usual <= 0:
-        return True
-    return not -below - 2 * product.hidden <= product.value / usual - 1 <= _ODD + 2 * product.hidden
+    _, value, hidden = product
+    return usual <= 0 or not -below - 2 * hidden <= value / usual - 1 <= _ODD + 2 * hidden
 
 
 def _near(value: float, targets: Iterable[float], tolerance: float) -> bool:

@@ -2,7 +2,6 @@
 """UCX's ``ucx_perftest``."""
 
 import re
-from dataclasses import dataclass
 
 from wireproof.logs.readers.page import Page
 from wireproof.logs.readers.registry import Adapter, Benchmark, Parsed
@@ -40,13 +39,6 @@ _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _DEFAULT_ITERATIONS = 1_000_000
 _CLOSE = 0.005
 """Bandwidth / rate is a size if rounding changes it by less than this share."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    heading: str
-    percentile: str
-    incomplete: str
 
 
 def _size_of(row: LastLine, said: int | None) -> int | None:
@@ -112,14 +104,14 @@ def _tail(row: LastLine, percentile: str) -> dict[str, float]:
 
 
 def _points(
-    rows: list[LastLine], table: _Table, setup: Setup, test: Benchmark
+    rows: list[LastLine], percentile: str, setup: Setup, test: Benchmark
 ) -> tuple[list[SeriesPoint], list[str]]:
     """Return the points of a test, and notes on omitted rows and on computed sizes."""
     points, notes = list[SeriesPoint](), list[str]()
     for row in rows:
         said = setup.size if setup.size is not None else _size_named(row.name)
         size = _size_of(row, said)
-        point = None if size is None else _point(row, size, test, table.percentile)
+        point = None if size is None else _point(row, size, test, percentile)
         if point is None:
             notes.append(
                 f"line {row.line + 1} left out: its numbers do not determine the size, or are not "
@@ -136,18 +128,19 @@ def _points(
     return points, notes
 
 
-def _series(start: int, name: str, rows: list[LastLine], table: _Table, setup: Setup) -> Series:
-    test = test_of(_name_of(name, setup.test), table.heading)
-    points, notes = _points(rows, table, setup, test)
+def _series(
+    test: Benchmark, rows: list[LastLine], percentile: str, setup: Setup, incomplete: str
+) -> Series:
+    points, notes = _points(rows, percentile, setup, test)
     return test.series(
         "ucx_perftest",
         points,
         unit="us; MB = 2^20 bytes",
         window=(setup.window or test.window) if test.window else None,
         protocol=setup.protocol,
-        incomplete=table.incomplete or ("" if points else "no row could be used"),
+        incomplete=incomplete or ("" if points else "no row could be used"),
         notes=notes[:20],
-        last_line=max([row.line for row in rows] or [start]) + 1,
+        last_line=max((row.line + 1 for row in rows), default=0),
     )
 
 
@@ -183,22 +176,22 @@ def parse(page: Page, start: int) -> Parsed:
     """Parse the table whose heading is on line index ``start``; one series per test of a batch."""
     line = page.lines[start]
     table, csv = _TABLE.search(line), _CSV.search(line)
-    if table is not None:
-        every, found = read(page, start, table.group(1) or "", None)
-        percentile = table.group(2) or ""
-    elif csv is not None:
-        every, found = read(page, start, "", csv.group(1).count(","))
-        percentile = csv.group(2) or ""
-    else:
+    told = table or csv
+    if told is None:
         return Parsed([], start + 1)
-    setup = setup_before(page, start)
+    if table is not None:
+        every, found = read(page, start, told.group(1) or "", None)
+    else:
+        every, found = read(page, start, "", told.group(1).count(","))
+    percentile, setup = told.group(2) or "", setup_before(page, start)
     rows = found.rows
     if not found.progress:
         rows = without_progress(rows, setup.iterations or _DEFAULT_ITERATIONS)
-    about = _Table(_heading(page, start, setup), percentile, _state(page, every, found, rows))
+    heading, incomplete = _heading(page, start, setup), _state(page, every, found, rows)
     groups = gathered((_name_of(row.name, setup.test), row) for row in rows)
     series = [
-        _series(start, name, some, about, setup) for name, some in (groups or {"": []}).items()
+        _series(test_of(_name_of(name, setup.test), heading), some, percentile, setup, incomplete)
+        for name, some in (groups or {"": []}).items()
     ]
     return Parsed(series, every.after)
 

@@ -156,12 +156,8 @@ def _of_table(found: Mapping[str, int]) -> dict[str, Any]:
 
 def _total(values: Iterable[int | None]) -> int | None:
     """Return the sum; None if any value is unknown."""
-    total = 0
-    for value in values:
-        if value is None:
-            return None
-        total += value
-    return total
+    known = list(values)
+    return None if None in known else sum(filter(None, known))
 
 
 def by_host(processes: Sequence[Counted]) -> list[CountedHost]:

@@ -9,7 +9,6 @@ from wireproof.logs.readers.fi_pingpong import (
     FabricRow,
     command_before,
     points_of,
-    provider_of,
     read_fabric_rows,
 )
 from wireproof.logs.readers.page import Page
@@ -103,7 +102,7 @@ def _series(
     notes: list[str],
 ) -> Series:
     window = whole(option_of(rest, "W")) or test.window
-    provider = provider_of(rest)
+    provider = option_of(rest, "p")
     above = [f"provider {provider} (from the command line)"] if provider else []
     if not name:
         above.append("the test's name is not in the log: judged by its bytes per iteration")

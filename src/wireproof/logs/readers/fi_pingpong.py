@@ -5,7 +5,7 @@ Ten round trips by default, no warm-up, a clock of whole microseconds. MB = 10^6
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -142,19 +142,17 @@ def read_fabric_rows(
 
 
 def points_of(
-    rows: Iterable[FabricRow], transfers: int, rate_unit: float = 1e6
+    rows: Sequence[FabricRow], transfers: int, rate_unit: float = 1e6
 ) -> tuple[list[SeriesPoint], list[str]]:
     """Return the points, and notes on rows that are rounded or unusable."""
-    known = list(rows)
-    points = [point_of(row, transfers, rate_unit) for row in known]
-    good = list(filter(None, points))
+    points = list(filter(None, (point_of(row, transfers, rate_unit) for row in rows)))
     notes = []
-    if any(row.rounded for row in known):
+    if any(row.rounded for row in rows):
         notes.append("sizes are printed as 1.5k, so they are rounded")
-    if len(good) < len(known):
-        left_out = counted(len(known) - len(good), "row")
+    if len(points) < len(rows):
+        left_out = counted(len(rows) - len(points), "row")
         notes.append(f"{left_out} left out: time zero or not a number")
-    return good, notes
+    return points, notes
 
 
 def point_of(row: FabricRow, transfers: int, rate_unit: float = 1e6) -> SeriesPoint | None:
@@ -198,11 +196,6 @@ def command_before(page: Page, start: int, program: re.Pattern[str]) -> tuple[st
     return "", ""
 
 
-def provider_of(rest: str) -> str:
-    """Return the libfabric provider that a command line requests."""
-    return option_of(rest, "p")
-
-
 # --- fi_pingpong itself.
 
 _HEADING = re.compile(
@@ -228,7 +221,7 @@ def parse(page: Page, start: int) -> Parsed:
         return Parsed([], start + 1)
     found, rows = read_fabric_rows(page, start + 1, _COLUMNS, heading.group(1) is not None)
     points, notes = points_of(rows, 2)
-    provider = provider_of(command_before(page, start, _PROGRAM)[1])
+    provider = option_of(command_before(page, start, _PROGRAM)[1], "p")
     if provider:
         notes.insert(0, f"provider {provider} (from the command line)")
     odd = [row.line + 1 for row in rows if not row.acknowledged.startswith("=")]

@@ -228,25 +228,23 @@ def results(
     If the part had ``begun`` and figures are missing, an additional empty series reports that.
     ``pairs``: number of pairs measured, by ``latency`` and ``bandwidth``.
     """
-    found = []
-    for key, kind in _KINDS.items():
-        point = _point(figures, key)
-        if point is not None:
-            found.append(
-                structs.replace(
-                    base,
-                    benchmark=kind.name,
-                    metric=kind.metric,
-                    traffic=kind.traffic,
-                    points=[point],
-                    formula=kind.formula,
-                    unit=figures.unit,
-                    waits=kind.waits,
-                    notes=_notes(figures, key, base.processes, pairs, failed),
-                    first_line=point.line,
-                    last_line=point.line,
-                )
-            )
+    found = [
+        structs.replace(
+            base,
+            benchmark=kind.name,
+            metric=kind.metric,
+            traffic=kind.traffic,
+            points=[point],
+            formula=kind.formula,
+            unit=figures.unit,
+            waits=kind.waits,
+            notes=_notes(figures, key, base.processes, pairs, failed),
+            first_line=point.line,
+            last_line=point.line,
+        )
+        for key, kind in _KINDS.items()
+        if (point := _point(figures, key)) is not None
+    ]
     if begun and not figures.closed and len(found) < len(_KINDS):
         found.append(_missing(base, figures, {one.benchmark for one in found}))
     return found

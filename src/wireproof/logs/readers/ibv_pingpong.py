@@ -18,7 +18,6 @@ _ITERATIONS = re.compile(
 )
 _ADDRESS = re.compile(r"^\s*(local|remote) address: +LID 0x([0-9a-f]{1,6}), .{0,60}?GID (\S{0,60})")
 _PROGRAM = re.compile(r"\b(ibv_(?:rc|uc|ud|srq|xsrq)_pingpong)\b")
-_FORMULA = "time of one iteration / 2: a message and a reply of the same size"
 _BEFORE = 12
 _LINES = 80
 
@@ -77,7 +76,13 @@ def parse(page: Page, start: int) -> Parsed:
     named = _PROGRAM.findall(above) or ["ibv_pingpong"]
     hosts = _hosts(page.lines[start:index])
     notes = [f"local and remote address are the same: both ranks are on {one}" for one in hosts]
-    test = Benchmark(named[-1], "half_round_trip", "pingpong", _FORMULA, waits=True)
+    test = Benchmark(
+        named[-1],
+        "half_round_trip",
+        "pingpong",
+        "time of one iteration / 2: a message and a reply of the same size",
+        waits=True,
+    )
     series = test.series(
         "ibv_pingpong",
         [point],

@@ -33,7 +33,6 @@ _SELECTED = re.compile(r" *([A-Z][A-Z0-9_]{1,60})=(.{0,80})")
 _HAS_NUMBER = re.compile(r"(?:^|,) *-?\d[\d.]{0,30} *(?:,|$)")  # the names of -o may be wrapped
 _MOST_SELECTED = 400
 _RECEIVED = "REMOTE_RECV_THROUGHPUT"
-_NOT_RECEIVED = f"the bytes that the UDP receiver got are not printed ({_RECEIVED})"
 # The headings of -O's columns, and the same quantity's name in -k.
 _IN_COLUMNS = {
     "throughput": "THROUGHPUT",
@@ -57,7 +56,6 @@ _Told = tuple[dict[str, str], int, int]
 """The values that a test printed, by the names of ``-k``; the number of its line; the index of the
 line after the test.
 """
-_STREAM = "bytes received / time of the test; netperf's own sockets, one stream"
 _ANSWER = "1 / (2 x transactions per second): half of a round trip of one request and its response"
 
 
@@ -181,7 +179,12 @@ def _of_selected(found: dict[str, str], answers: bool, line: int) -> SeriesPoint
 def _test(protocol: str, kind: str, burst: bool) -> Benchmark:
     name = f"{protocol}_{'RR' if kind == _ASKING else kind}"
     if kind != _ASKING:
-        return Benchmark(name, "bandwidth", "stream", _STREAM)
+        return Benchmark(
+            name,
+            "bandwidth",
+            "stream",
+            "bytes received / time of the test; netperf's own sockets, one stream",
+        )
     if burst:
         return Benchmark(name, "message_rate", "other", _ANSWER)
     return Benchmark(name, "half_round_trip", "pingpong", _ANSWER, waits=True)
@@ -207,7 +210,7 @@ def _notes(found: dict[str, str], point: SeriesPoint | None, udp: bool, answers:
     if not found:
         return []
     if udp and not answers and point is None:
-        return [_NOT_RECEIVED]
+        return [f"the bytes that the UDP receiver got are not printed ({_RECEIVED})"]
     said = ("REQUEST_SIZE" if answers else "LOCAL_SEND_SIZE") in found
     return [] if said else ["the message size is not printed: netperf's default is assumed"]
 

@@ -74,17 +74,6 @@ def test_of(name: str) -> Benchmark:
 
 # --- The options of qperf.
 
-_ABLE = (
-    "server",
-    "port",
-    "sizes",
-    "iterations",
-    "seconds",
-    "socket_buffer_bytes",
-    "cpu",
-    "device",
-    "rdma_cm",
-)
 _RDMA = ("rc_", "uc_", "ud_", "xrc_")
 
 
@@ -129,7 +118,19 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     ``-vvu`` prints the message size. ``benchmark``: tcp_bw, rc_lat … or several, separated by
     spaces.
     """
-    refuse_others(request, "qperf", *_ABLE)
+    refuse_others(
+        request,
+        "qperf",
+        "server",
+        "port",
+        "sizes",
+        "iterations",
+        "seconds",
+        "socket_buffer_bytes",
+        "cpu",
+        "device",
+        "rdma_cm",
+    )
     port = given(("-lp", request.port))
     if request.role != "client":
         return (request.program, *port, *request.extra)

@@ -139,8 +139,7 @@ def scan_rows(
     for index in range(start, len(page.lines)):
         what = take(rows, index)
         if isinstance(what, list):
-            rows.fields.append(what)
-            rows.lines.append(index)
+            rows.add(what, index)
             rows.torn += apart
             apart.clear()
             rows.idle = 0

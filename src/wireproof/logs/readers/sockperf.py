@@ -253,9 +253,6 @@ def parse(page: Page, start: int) -> Parsed:
     return Parsed([series], after)
 
 
-_ABLE = ("server", "port", "sizes", "seconds", "socket_buffer_bytes", "cpu")
-
-
 def argv(request: ToolRequest) -> tuple[str, ...]:
     """Return ``sockperf ping-pong -i SERVER -p 11111 -m 64 -t 10``; ``server`` is also the address
     that a server binds to.
@@ -263,7 +260,9 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     ``benchmark``: ping-pong (default), under-load, throughput. For TCP, ``extra`` needs ``--tcp``
     on both ends.
     """
-    refuse_others(request, "sockperf", *_ABLE)
+    refuse_others(
+        request, "sockperf", "server", "port", "sizes", "seconds", "socket_buffer_bytes", "cpu"
+    )
     test = NAMES.get(request.benchmark, request.benchmark) or "ping-pong"
     if test not in ("ping-pong", "under-load", "throughput"):
         raise BadInput(

@@ -88,12 +88,8 @@ class Column:
     label: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnGroup:
-    """One of several tables side by side: the positions of its columns in a row."""
-
-    places: tuple[tuple[int, Column], ...]
-    label: str = ""
+Places = tuple[tuple[int, Column], ...]
+"""The columns of one of several tables side by side, with their positions in a row."""
 
 
 def _plain_role(name: str) -> tuple[str, float] | None:
@@ -199,15 +195,15 @@ def _known(words: list[str]) -> list[Column]:
     return columns
 
 
-def groups_of(columns: list[Column]) -> list[ColumnGroup]:
-    """Return the tables of a heading: one, or several side by side."""
+def groups_of(columns: list[Column]) -> list[tuple[Places, str]]:
+    """Return the tables of a heading, one or several side by side, each with its label."""
     sizes = [place for place, column in enumerate(columns) if column.role == "size"]
     ends = [*sizes[1:], len(columns)]
     beside = (list(enumerate(columns))[begin:end] for begin, end in zip(sizes, ends, strict=True))
     return [group for places in beside for group in _beside(places)]
 
 
-def _beside(places: list[tuple[int, Column]]) -> list[ColumnGroup]:
+def _beside(places: list[tuple[int, Column]]) -> list[tuple[Places, str]]:
     """Return a group for each label, or for each column with the same name, that share a size
     column.
     """
@@ -216,7 +212,7 @@ def _beside(places: list[tuple[int, Column]]) -> list[ColumnGroup]:
     labels = list(dict.fromkeys(column.label for _, column in measured))
     if len(labels) > 1:
         return [
-            ColumnGroup((*shared, *(one for one in measured if one[1].label == label)), label)
+            ((*shared, *(one for one in measured if one[1].label == label)), label)
             for label in labels
         ]
     times: dict[str, int] = {}
@@ -224,7 +220,7 @@ def _beside(places: list[tuple[int, Column]]) -> list[ColumnGroup]:
     for place, column in measured:
         times[column.name] = times.get(column.name, 0) + 1
         groups.setdefault(times[column.name], []).append((place, column))
-    return [ColumnGroup((*shared, *_first(own)), labels[0]) for own in groups.values()]
+    return [((*shared, *_first(own)), labels[0]) for own in groups.values()]
 
 
 def _first(measured: list[tuple[int, Column]]) -> list[tuple[int, Column]]:
@@ -252,11 +248,11 @@ _BENCHMARKS = {
 }
 
 
-def _point(words: Sequence[str], group: ColumnGroup, line: int) -> SeriesPoint | None:
+def _point(words: Sequence[str], places: Places, line: int) -> SeriesPoint | None:
     values: dict[str, float] = {}
     steps: dict[str, float] = {}
     others: dict[str, float] = {}
-    for place, column in group.places:
+    for place, column in places:
         value = number(words[place])
         if value is None or value < 0:
             return None
@@ -265,7 +261,7 @@ def _point(words: Sequence[str], group: ColumnGroup, line: int) -> SeriesPoint |
             steps[column.role] = step_of(words[place]) * column.factor
         elif column.name:
             others[column.name] = value
-    size = whole(words[next(at for at, column in group.places if column.role == "size")])
+    size = whole(words[next(at for at, column in places if column.role == "size")])
     if size is None:
         return None
     return SeriesPoint(
@@ -307,9 +303,6 @@ def _half_of_a_round_trip(points: Sequence[SeriesPoint]) -> bool:
     return True
 
 
-_TAKEN = "assumed to be half a round trip (the table does not show this)"
-
-
 def _test(benchmark: str, points: Sequence[SeriesPoint]) -> Benchmark:
     """Return the test; in a table named ping-pong, each message waits for the previous one,
     whatever the columns are.
@@ -327,7 +320,13 @@ def _test(benchmark: str, points: Sequence[SeriesPoint]) -> Benchmark:
     timed, waited = any(point.hrt_ns is not None for point in points), benchmark == "PingPong"
     if waited or (timed and _half_of_a_round_trip(points)):
         metric = "half_round_trip" if timed else "bandwidth"
-        return Benchmark(benchmark or "ping-pong", metric, "pingpong", _TAKEN, waits=True)
+        return Benchmark(
+            benchmark or "ping-pong",
+            metric,
+            "pingpong",
+            "assumed to be half a round trip (the table does not show this)",
+            waits=True,
+        )
     if timed:
         text = "time of one operation (the table does not show which)"
         return Benchmark(benchmark or "unknown", "latency", "other", text)
@@ -349,14 +348,16 @@ def _incomplete(page: Page, rows: Rows, odd: int) -> str:
     return ""
 
 
-def _series(page: Page, heading: int, rows: Rows, group: ColumnGroup, several: int) -> Series:
-    points = [_point(words, group, line) for words, line in rows]
+def _series(
+    page: Page, heading: int, rows: Rows, places: Places, label: str, several: int
+) -> Series:
+    points = [_point(words, places, line) for words, line in rows]
     good = sorted(filter(None, points), key=lambda point: point.message_bytes)
-    tool, benchmark = _hint(page, heading, group.label)
-    names = ", ".join(column.name for _, column in group.places if column.name)
+    tool, benchmark = _hint(page, heading, label)
+    names = ", ".join(column.name for _, column in places if column.name)
     notes = ["a bare table: the text does not show which program printed it or how it was measured"]
     if several > 1:
-        notes.append(f"one of {several} tables side by side: {group.label or names}"[:400])
+        notes.append(f"one of {several} tables side by side: {label or names}"[:400])
     return _test(benchmark, good).series(
         tool,
         good,
@@ -396,7 +397,7 @@ def tables(page: Page) -> list[Series]:
         columns = _with_row_names(page, index, columns)
         rows = read_rows(plain, index + 1, (len(columns),), lambda line: bool(columns_of(line)))
         groups = groups_of(columns)
-        read = [_series(plain, index, rows, group, len(groups)) for group in groups]
+        read = [_series(plain, index, rows, *group, len(groups)) for group in groups]
         found += [series for series in read if series.points or rows.cut]
         index = max(rows.after, index + 1)
     return found

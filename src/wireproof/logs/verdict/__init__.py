@@ -32,7 +32,6 @@ __all__ = ["judge_log", "judge_series"]
 _RING_STARTS = 2.0  # a ring waits for two neighbours at once
 _SLOW = 2.0  # multiple of the usual time: no ring across separate hosts is this slow
 _CRAWL = 0.1  # share of attainable: no library is slower by design
-_STRIPPED = "only-a-floor"
 
 
 def hosts_apart(series: Sequence[Series], bounds: CurveBounds) -> bool:
@@ -69,7 +68,7 @@ def judge_ring(
         changes = {"best_bytes_per_s": moved, "efficiency": moved / attainable}
     else:
         return judged
-    others = [reason for reason in judged.reasons if reason.code != _STRIPPED]
+    others = [reason for reason in judged.reasons if reason.code != "only-a-floor"]
     all_reasons = sorted([*others, *reasons], key=lambda reason: rank(reason.severity))
     off = any(reason.code == "above-ceiling" for reason in reasons)
     return msgspec.structs.replace(

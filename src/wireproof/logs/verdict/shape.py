@@ -35,16 +35,6 @@ _KNOBS = {
         "PSM3_MQ_RNDV_NIC_THRESH (PSM3)"
     ),
 }
-_INTEL = (
-    "FI_OFI_RXM_BUFFER_SIZE (libfabric tcp, verbs) or I_MPI_SHM_EAGER_THRESHOLD (within a node)"
-)
-_OPEN = "btl_tcp_eager_limit (ob1) or UCX_RNDV_THRESH (UCX)"
-_MPICH = "MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD (ch4:ofi) or UCX_RNDV_THRESH (ch4:ucx)"
-_ANY = (
-    "btl_tcp_eager_limit (Open MPI), MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD (MPICH), "
-    "FI_OFI_RXM_BUFFER_SIZE (Intel MPI) "
-    "or UCX_RNDV_THRESH (UCX)"
-)
 
 
 def judge_shape(case: Case) -> None:
@@ -238,13 +228,23 @@ def _knob(case: Case) -> str:
     series = case.series
     text = f"{series.tool} {series.version} {' '.join(series.notes[:20])}".lower()
     for words, knob in (
-        (("open mpi", "openmpi"), _OPEN),
-        (("mpich",), _MPICH),
-        (("intel", "imb"), _INTEL),
+        (("open mpi", "openmpi"), "btl_tcp_eager_limit (ob1) or UCX_RNDV_THRESH (UCX)"),
+        (("mpich",), "MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD (ch4:ofi) or UCX_RNDV_THRESH (ch4:ucx)"),
+        (
+            ("intel", "imb"),
+            (
+                "FI_OFI_RXM_BUFFER_SIZE (libfabric tcp, verbs) or I_MPI_SHM_EAGER_THRESHOLD "
+                "(within a node)"
+            ),
+        ),
     ):
         if any(word in text for word in words):
             return knob
-    return _ANY
+    return (
+        "btl_tcp_eager_limit (Open MPI), MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD (MPICH), "
+        "FI_OFI_RXM_BUFFER_SIZE (Intel MPI) "
+        "or UCX_RNDV_THRESH (UCX)"
+    )
 
 
 # --- Copies in memory, which may explain a rate as well as the claimed wire does. A table of rates

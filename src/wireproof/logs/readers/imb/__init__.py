@@ -85,9 +85,6 @@ def parse(page: Page, start: int) -> Parsed:
     return Parsed(found, max(index, start + 1))
 
 
-_ABLE = ("sizes", "iterations", "seconds")
-
-
 def _logs(sizes: tuple[int, ...]) -> tuple[int, int] | None:
     """Return (k, n) if the sizes are 2^k, 2^(k+1) ... 2^n, with or without 0; otherwise None."""
     wanted = sorted(set(sizes) - {0})
@@ -125,7 +122,7 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     suite = name.rpartition("IMB-")[2].partition("-")[0]
     if request.seconds is not None and suite in ("P2P", "MT"):
         raise BadInput(f"{request.program} has no time limit: give iterations.")
-    refuse_others(request, f"{request.program} (an MPI program)", *_ABLE)
+    refuse_others(request, f"{request.program} (an MPI program)", "sizes", "iterations", "seconds")
     repeats = "-repeat" if suite == "MT" else "-iter"
     sizes = _sizes(request, suite) if request.sizes else []
     options = given((repeats, request.iterations), ("-time", request.seconds))

@@ -203,17 +203,6 @@ def _kind_of(line: str) -> str:
 # --- The options.
 
 _BENCHMARKS = {"": (), "tcp": (), "udp": ("-u",), "reverse": ("-R",), "bidir": ("--bidir",)}
-_ABLE = (
-    "server",
-    "port",
-    "sizes",
-    "iterations",
-    "seconds",
-    "omit_seconds",
-    "socket_buffer_bytes",
-    "cpu",
-    "device",
-)
 
 
 def parse(page: Page, start: int) -> Parsed:
@@ -246,7 +235,19 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     ``benchmark``: tcp (default), udp, reverse, bidir. ``omit_seconds`` come before the measured
     ``seconds``.
     """
-    refuse_others(request, "iperf3", *_ABLE)
+    refuse_others(
+        request,
+        "iperf3",
+        "server",
+        "port",
+        "sizes",
+        "iterations",
+        "seconds",
+        "omit_seconds",
+        "socket_buffer_bytes",
+        "cpu",
+        "device",
+    )
     if request.benchmark not in _BENCHMARKS:
         known = ", ".join(name for name in _BENCHMARKS if name)
         raise BadInput(f"iperf3 has no test {request.benchmark!r}: its tests are {known}.")

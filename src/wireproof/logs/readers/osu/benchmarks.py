@@ -9,8 +9,6 @@ from wireproof.logs.readers.registry import Benchmark
 from wireproof.model.series import Traffic
 
 _HALF = "mean time of one send and its reply / 2"
-_LATENCY = Benchmark("osu_latency", "half_round_trip", "pingpong", _HALF, waits=True)
-_BW = "size x window x windows / time; a window ends with a short reply"
 
 
 def _latency(name: str, formula: str = _HALF) -> Benchmark:
@@ -19,8 +17,14 @@ def _latency(name: str, formula: str = _HALF) -> Benchmark:
 
 # title without the library's name, in lower case -> test
 _TWO_SIDED: dict[str, Benchmark] = {
-    "latency": _LATENCY,
-    "bandwidth": Benchmark("osu_bw", "bandwidth", "stream", _BW, window=64),
+    "latency": Benchmark("osu_latency", "half_round_trip", "pingpong", _HALF, waits=True),
+    "bandwidth": Benchmark(
+        "osu_bw",
+        "bandwidth",
+        "stream",
+        "size x window x windows / time; a window ends with a short reply",
+        window=64,
+    ),
     "bi-directional bandwidth": Benchmark(
         "osu_bibw",
         "bidirectional_bandwidth",

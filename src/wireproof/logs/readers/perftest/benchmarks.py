@@ -177,16 +177,6 @@ def window_of(depth: float | None, pairs: float | None) -> int | None:
 
 
 _LARGEST = 1 << 23
-_ABLE = (
-    "server",
-    "port",
-    "sizes",
-    "iterations",
-    "seconds",
-    "omit_seconds",
-    "device",
-    "rdma_cm",
-)
 
 
 def _sizes(request: ToolRequest) -> list[str]:
@@ -231,7 +221,18 @@ def argv(request: ToolRequest) -> tuple[str, ...]:
     ``-F`` suppresses the error about varying CPU frequency. The core is chosen outside (taskset,
     numactl).
     """
-    refuse_others(request, request.program, *_ABLE)
+    refuse_others(
+        request,
+        request.program,
+        "server",
+        "port",
+        "sizes",
+        "iterations",
+        "seconds",
+        "omit_seconds",
+        "device",
+        "rdma_cm",
+    )
     port = given(("-R", request.rdma_cm), ("-d", request.device), ("-p", request.port))
     words = (*port, *_sizes(request), *_amount(request), *request.extra)
     server = server_of(request, request.program)

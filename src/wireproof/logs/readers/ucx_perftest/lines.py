@@ -179,7 +179,6 @@ _HALF = (
     "a round trip, which is size / half round trip"
 )
 _STREAM = "size x iterations / time; MB = 2^20 bytes; overhead is time / iterations"
-_ONE_SIDED = ("put", "get")
 _ATOMIC = ("add", "fadd", "swap", "cswap", "add_mr")
 
 # title in the box -> name; protocol layer (``ucp_``) first, then transport layer
@@ -211,9 +210,10 @@ def test_titled(title: str) -> str:
 
 
 def _kind(plain: str) -> Traffic:
-    for kind in _ONE_SIDED:
-        if plain.startswith(kind):
-            return "put" if kind == "put" else "get"
+    if plain.startswith("put"):
+        return "put"
+    if plain.startswith("get"):
+        return "get"
     return "atomic" if plain in _ATOMIC else "stream"
 
 
@@ -286,13 +286,8 @@ def _protocol(transports: str) -> Literal["", "tcp", "rdma"]:
 
 def _sum_of(sizes: str) -> int | None:
     """Return the sum of ``8,16,32``; None if a part is not a number."""
-    total = 0
-    for text in sizes.split(","):
-        size = whole(text)
-        if size is None:
-            return None
-        total += size
-    return total
+    found = [whole(text) for text in sizes.split(",")]
+    return None if None in found else sum(filter(None, found))
 
 
 def setup_before(page: Page, start: int) -> Setup:

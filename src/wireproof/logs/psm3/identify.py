@@ -6,7 +6,7 @@ in force. Lines of several ranks may be mixed.
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from wireproof.model.psm3 import NOT_SAID, Identity, Kind, LibrarySetting, Rail, Seen
@@ -113,7 +113,7 @@ _VERSION = re.compile(
 _HAL = re.compile(r"HAL: (?P<hal>\w{1,40})(?: \((?P<flavour>[^)]{1,80})\))?", re.A)
 _RANK = re.compile(
     r"Global Rank (?P<rank>-?\d{1,9}) \((?P<ranks>-?\d{1,9}) total\)"
-    r" Local Rank (?P<local>-?\d{1,9}) \((?P<locals>-?\d{1,9}) total\)",
+    r" Local Rank (?P<local_rank>-?\d{1,9}) \((?P<local_ranks>-?\d{1,9}) total\)",
     re.A,
 )
 _PID = re.compile(r"CPU Core -?\d+ NUMA -?\d+ PID (?P<pid>\d{1,10})", re.A)
@@ -168,14 +168,7 @@ def _rail(rest: str, number: int) -> Rail | None:
 
 def _of_rank(rest: str) -> dict[str, Any]:
     found = _RANK.match(rest)
-    if found is None:
-        return {}
-    return {
-        "rank": _whole(found["rank"]),
-        "ranks": _whole(found["ranks"]),
-        "local_rank": _whole(found["local"]),
-        "local_ranks": _whole(found["locals"]),
-    }
+    return {} if found is None else {name: _whole(text) for name, text in found.groupdict().items()}
 
 
 def _facts(rest: str) -> dict[str, Any]:
@@ -291,24 +284,8 @@ _MASK = "PSM3_PRINT_STATSMASK=0x"
 _HEX = re.compile(r"[0-9a-f]{1,8}", re.ASCII)
 
 
-class _Text:
-    """A text, reduced to the lines that may be read."""
-
-    def __init__(self, text: str, source: str) -> None:
-        self.source = source
-        self.lines = list(kept(text.split("\n")))
-        self.by_number = {line.number: line.text for line in self.lines}
-
-    def seen(self, setting: str, value: str, kind: Kind, number: int, who: str) -> Seen:
-        return Seen(
-            setting=setting,
-            value=value,
-            kind=kind,
-            line=self.by_number.get(number, "").strip()[:300],
-            number=number,
-            source=self.source,
-            who=who,
-        )
+Tell = Callable[[str, str, int, str], Seen]
+"""Returns a setting and its value as observed, with the line's number and the process."""
 
 
 def _flavour(rail: Rail, hal: str, compiled: str) -> str:
@@ -322,50 +299,47 @@ def _flavour(rail: Rail, hal: str, compiled: str) -> str:
     return "1" if "UDP" in rail.ports else "0" if compiled == "TCP Sockets" else ""
 
 
-def _of_identity(text: _Text, one: Identity) -> Iterator[Seen]:
+def _of_identity(tell: Tell, one: Identity) -> Iterator[Seen]:
     at = one.lines.get("hal", 0)
     if one.hal:
-        yield text.seen("PSM3_HAL", one.hal, "observed", at, one.label)
+        yield tell("PSM3_HAL", one.hal, at, one.label)
     if one.hal == "sockets":  # the only HAL that reads PSM3_RDMA is verbs
-        yield text.seen("PSM3_RDMA", "0", "observed", at, one.label)
+        yield tell("PSM3_RDMA", "0", at, one.label)
     for number in one.warnings:
-        yield text.seen("PSM3_RDMA", "0", "observed", number, "")
+        yield tell("PSM3_RDMA", "0", number, "")
     if one.path:
-        yield text.seen("PSM3_DEVICES", one.path, "observed", one.lines.get("path", 0), one.label)
-    yield from _of_rails(text, one)
+        yield tell("PSM3_DEVICES", one.path, one.lines.get("path", 0), one.label)
+    yield from _of_rails(tell, one)
 
 
-def _of_rails(text: _Text, one: Identity) -> Iterator[Seen]:
+def _of_rails(tell: Tell, one: Identity) -> Iterator[Seen]:
     if not one.rails:
         return
     first = one.rails[0].line
     names = ",".join(dict.fromkeys(rail.name for rail in one.rails))
-    yield text.seen("PSM3_NIC", names, "observed", first, one.label)
-    several = len({(rail.name, rail.address) for rail in one.rails}) > 1
-    if several:
-        yield text.seen("PSM3_MULTIRAIL_MAP", names, "observed", one.rails[-1].line, one.label)
+    yield tell("PSM3_NIC", names, first, one.label)
+    if len({(rail.name, rail.address) for rail in one.rails}) > 1:
+        last = one.rails[-1].line
+        yield tell("PSM3_MULTIRAIL_MAP", names, last, one.label)
+        yield tell("rails", str(len(one.rails)), last, one.label)
     else:  # PSM3_MULTIRAIL=0 uses one NIC, as does any other value if there is no second NIC
-        yield text.seen("rails", "1", "observed", first, one.label)
-    if several:
-        yield text.seen("rails", str(len(one.rails)), "observed", one.rails[-1].line, one.label)
-    for rail in one.rails[:1]:
-        flavour = _flavour(rail, one.hal, one.flavour)
-        if flavour:
-            yield text.seen("PSM3_SOCKETS", flavour, "observed", rail.line, one.label)
+        yield tell("rails", "1", first, one.label)
+    if flavour := _flavour(one.rails[0], one.hal, one.flavour):
+        yield tell("PSM3_SOCKETS", flavour, first, one.label)
     if any(rail.srq for rail in one.rails):
-        yield text.seen("PSM3_RDMA", "3", "observed", first, one.label)
+        yield tell("PSM3_RDMA", "3", first, one.label)
 
 
-def _of_sections(lines: Sequence[StatisticsLine], text: _Text, label: str) -> Iterator[Seen]:
+def _of_sections(lines: Sequence[StatisticsLine], tell: Tell, label: str) -> Iterator[Seen]:
     """Yield the RDMA mode that counters show. Any mode above 0 has RDMA counters; only those of rv
     identify the mode.
     """
     groups = {line.text.split()[0]: line.number for line in lines if line.shape == "heading"}
     masks = [line.text for line in lines if line.text.startswith(_MASK)]
     if _RV in groups:
-        yield text.seen("PSM3_RDMA", "1", "observed", groups[_RV], label)
+        yield tell("PSM3_RDMA", "1", groups[_RV], label)
     elif _LOW_LEVEL in groups and _RDMA not in groups and all(map(_shows_rdma, masks)):
-        yield text.seen("PSM3_RDMA", "0", "observed", groups[_LOW_LEVEL], label)
+        yield tell("PSM3_RDMA", "0", groups[_LOW_LEVEL], label)
 
 
 def _shows_rdma(mask: str) -> bool:
@@ -373,14 +347,29 @@ def _shows_rdma(mask: str) -> bool:
     return _HEX.fullmatch(digits) is not None and bool(int(digits, 16) & 0x400)
 
 
-def _of_text(text: _Text) -> Iterator[Seen]:
-    found = identities_of(text.lines)
+def _of_text(text: str, source: str) -> Iterator[Seen]:
+    """Yield what the lines that may be read show."""
+    lines = list(kept(text.split("\n")))
+    texts = {line.number: line.text.strip()[:300] for line in lines}
+
+    def tell(setting: str, value: str, number: int, who: str, kind: Kind = "observed") -> Seen:
+        return Seen(
+            setting=setting,
+            value=value,
+            kind=kind,
+            line=texts.get(number, ""),
+            number=number,
+            source=source,
+            who=who,
+        )
+
+    found = identities_of(lines)
     label = found[0].label if len(found) == 1 else ""
     for identity in found:
-        yield from _of_identity(text, identity)
-    for one in settings_of(text.lines):
-        yield text.seen(one.name, one.value, one.kind, one.line, one.who or label)
-    yield from _of_sections(text.lines, text, label)
+        yield from _of_identity(tell, identity)
+    for one in settings_of(lines):
+        yield tell(one.name, one.value, one.line, one.who or label, one.kind)
+    yield from _of_sections(lines, tell, label)
 
 
 def readback(identify_text: str, statistics_texts: Sequence[str]) -> list[Seen]:
@@ -391,11 +380,11 @@ def readback(identify_text: str, statistics_texts: Sequence[str]) -> list[Seen]:
     the value ``not said``. Values that differ between processes are all returned, equal ones once.
     A ``given`` value is only the text of the variable, no evidence that the library used it.
     """
-    texts = [_Text(identify_text, "identify")]
-    texts += [_Text(one, f"statistics {i}") for i, one in enumerate(statistics_texts, 1)]
+    texts = [("identify", identify_text)]
+    texts += [(f"statistics {i}", one) for i, one in enumerate(statistics_texts, 1)]
     best: dict[tuple[str, str], Seen] = {}
-    for text in texts:
-        for seen in _of_text(text):
+    for source, text in texts:
+        for seen in _of_text(text, source):
             key = (seen.setting, seen.who)
             # among equal kinds the later line counts: an endpoint that opens later parses again
             known = best.setdefault(key, seen)

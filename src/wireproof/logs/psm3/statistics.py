@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from msgspec import structs
+
 from wireproof.logs.psm3 import LOOKED_AT, is_table
 from wireproof.logs.psm3.identify import (
     StatisticsLine,
@@ -223,8 +225,7 @@ def _identity(
     if one.rank is None:
         ranks = (group.counters.get("COMM_WORLD_Rank") for group in reader.groups.values())
         rank = next((rank for rank in ranks if rank is not None and rank < _HIGHEST // 2), None)
-        fields = {name: getattr(one, name) for name in Identity.__struct_fields__}
-        one = Identity(**{**fields, "rank": rank})
+        return structs.replace(one, rank=rank)
     return one
 
 

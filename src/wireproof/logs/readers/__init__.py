@@ -40,10 +40,9 @@ def _heads(page: Page) -> Iterator[tuple[int, Adapter]]:
     no search.
     """
     for index, line in enumerate(page.lines):
-        if line and not line.replace(" ", "").replace(".", "").isdigit():
-            tool = tool_of(line)
-            if tool is not None:
-                yield index, tool
+        plain = line.replace(" ", "").replace(".", "")
+        if line and not plain.isdigit() and (tool := tool_of(line)) is not None:
+            yield index, tool
 
 
 def _finished(one: Series, page: Page, first: int) -> Series:
@@ -80,10 +79,9 @@ def _runs(one: Series) -> list[Series]:
         f"line {rest[0].line}: the sizes start again without a heading: the run and test of the "
         f"{counted(len(rest), 'row')} from there on are unknown"
     )
-    replaced = msgspec.structs.replace
     return [
-        replaced(one, points=_by_size(first), last_line=first[-1].line),
-        replaced(
+        msgspec.structs.replace(one, points=_by_size(first), last_line=first[-1].line),
+        msgspec.structs.replace(
             one,
             benchmark=f"{one.benchmark} (no heading)",
             traffic="other",

@@ -259,14 +259,8 @@ def _doubted_by_start(
 
 
 def _beside(series: Series, judged: SeriesVerdict, quick: Sequence[Series]) -> SeriesVerdict:
-    other = next(
-        (
-            candidate
-            for candidate in quick
-            if candidate.tool == series.tool and _same_run(series, candidate)
-        ),
-        None,
-    )
+    same = (one for one in quick if one.tool == series.tool and _same_run(series, one))
+    other = next(same, None)
     if other is None:
         return judged
     reason = Reason(

@@ -78,22 +78,13 @@ def _streams(end: dict[str, Any]) -> IperfFlow | None:
 def _extra(
     sent: dict[str, Any], received: dict[str, Any], plain: dict[str, Any]
 ) -> dict[str, float]:
-    found = {}
-    for name in (
-        "retransmits",
-        "seconds",
-        "bytes",
-        "jitter_ms",
-        "lost_packets",
-        "packets",
-        "lost_percent",
-    ):
-        for part in (received, plain, sent):
-            value = amount(part.get(name))
-            if value is not None:
-                found[name] = value
-                break
-    return found
+    names = ("retransmits", "seconds", "bytes", "jitter_ms", "lost_packets", "packets")
+    return {
+        name: value
+        for name in (*names, "lost_percent")
+        for part in (sent, plain, received)  # the last of them counts
+        if (value := amount(part.get(name))) is not None
+    }
 
 
 def _range(intervals: object) -> dict[str, float]:
@@ -105,12 +96,9 @@ def _range(intervals: object) -> dict[str, float]:
     length = amount(kept[0].get("seconds")) if kept else None
     if length is None:
         return {}
-    rates = []
-    for one in kept:
-        rate, seconds = amount(one.get("bits_per_second")), amount(one.get("seconds"))
-        if rate is not None and seconds is not None and seconds >= length / 2:
-            rates.append(rate / 8)
-    return spread(rates)
+    read = ((amount(one.get("bits_per_second")), amount(one.get("seconds"))) for one in kept)
+    whole = (rate for rate, seconds in read if seconds is not None and seconds >= length / 2)
+    return spread([rate / 8 for rate in whole if rate is not None])
 
 
 def _rtt(end: dict[str, Any]) -> dict[str, float]:

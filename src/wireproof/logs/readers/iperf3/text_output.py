@@ -177,10 +177,10 @@ def _chosen(run: IperfRun) -> tuple[IperfRow | None, str]:
 
 def _reported(run: IperfRun) -> tuple[IperfRow | None, str]:
     """Return the last row of the server's report in the client's log."""
-    rows = [row for row in run.rows if run.report and row.line > run.report]
-    if not rows:
-        return None, "the report of the server is missing, so the received bytes are unknown"
-    return rows[-1], ""
+    last = run.rows[-1:] if run.report else []
+    if last and last[0].line > run.report:
+        return last[0], ""
+    return None, "the report of the server is missing, so the received bytes are unknown"
 
 
 def _streams(run: IperfRun, *others: str) -> set[str]:
@@ -193,7 +193,7 @@ def old_series(start: int, run: IperfRun) -> Series:
     """
     row, why = _chosen(run)
     basis = "received" if run.udp or not run.client else "sent"
-    flows = [IperfFlow(row.rate, basis, extra([row], row), row.step)] if row is not None else []
+    flows = [_flow_of([row], row, basis)] if row is not None else []
     protocol = "udp" if run.udp else "tcp"
     return series_of(
         flows,
@@ -247,8 +247,8 @@ def _summary(run: IperfRun, direction: str) -> list[IperfRow]:
     return rows
 
 
-def _flow_of(rows: list[IperfRow], row: IperfRow, basis: str) -> IperfFlow:
-    return IperfFlow(row.rate, basis, extra(rows, row), row.step)
+def _flow_of(rows: list[IperfRow], row: IperfRow, basis: str, kept: float = 1.0) -> IperfFlow:
+    return IperfFlow(row.rate * kept, basis, extra(rows, row), row.step)
 
 
 def _old_udp(run: IperfRun) -> IperfFlow | None:
@@ -262,7 +262,7 @@ def _old_udp(run: IperfRun) -> IperfFlow | None:
     if udp is None or last.start != 0.0 or int(udp.group(3)) == 0:
         return None
     kept = max(0.0, 1 - int(udp.group(2)) / int(udp.group(3)))
-    return IperfFlow(last.rate * kept, "sent x (1 - lost / all)", extra([last], last), last.step)
+    return _flow_of([last], last, "sent x (1 - lost / all)", kept)
 
 
 def _range(run: IperfRun) -> dict[str, float]:

@@ -19,6 +19,12 @@ def golden(name: str) -> list[Series]:
     return read((LOGS / name).read_bytes(), name)
 
 
+def one_golden(name: str) -> Series:
+    """The only series of a golden log."""
+    (series,) = golden(name)
+    return series
+
+
 def one(log: str | bytes) -> Series:
     """The only series of a log."""
     (series,) = read(log if isinstance(log, bytes) else log.encode(), "x")

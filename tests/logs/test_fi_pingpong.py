@@ -1,13 +1,11 @@
 """fi_pingpong: humanised sizes, half round trips, torn tables, options."""
 
-from pathlib import Path
-
 import pytest
+from tests.logs.tables import LOGS
 from tests.records import holds
 
 from wireproof.logs.readers import read
 
-LOGS = Path(__file__).parents[1] / "golden" / "logs"
 HEAD = "bytes   #sent   #ack     total       time     MB/sec    usec/xfer   Mxfers/sec\n"
 ROWS = (
     "64      10      =10      1.2k        0.00s      6.40      10.00       0.10\n"

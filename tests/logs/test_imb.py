@@ -1,18 +1,12 @@
 """The IMB adapter: real outputs of every program of the suite, and what each number means."""
 
-from pathlib import Path
-
 import pytest
+from tests.logs.tables import LOGS
+from tests.logs.tables import golden as log
 from tests.records import holds
 
 from wireproof.logs.readers import read
 from wireproof.model.series import Series
-
-LOGS = Path(__file__).parent.parent / "golden" / "logs"
-
-
-def log(name: str) -> list[Series]:
-    return read((LOGS / name).read_bytes(), name)
 
 
 def named(name: str, benchmark: str) -> Series:

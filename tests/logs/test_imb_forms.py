@@ -2,27 +2,23 @@
 cut logs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
-from tests.logs.test_imb_megabytes import NEW, OLD, SIZES, only, rows, run, table
+from tests.logs.tables import LOGS, one
+from tests.logs.test_imb_megabytes import NEW, OLD, SIZES, rows, run, table
 
 from wireproof.logs.readers import read
 from wireproof.logs.readers.imb import parse
 from wireproof.logs.readers.page import Page, page_of
 from wireproof.model.errors import BadInput
 
-LOGS = Path(__file__).parent.parent / "golden" / "logs"
-
 
 def test_defects() -> None:
     body = [[*row, "0.00"] for row in rows(1e6)]
     body[3][4] = "1.00"
     columns = "#bytes #repetitions t[usec] Mbytes/sec defects"
-    series = only(run("Intel(R) MPI Benchmarks 2021.11, MPI-1 part", table(body, columns)))
+    series = one(run("Intel(R) MPI Benchmarks 2021.11, MPI-1 part", table(body, columns)))
     assert [point.valid for point in series.points[:5]] == [True, True, True, False, True]
 
 
@@ -31,7 +27,7 @@ def test_defects() -> None:
 )
 def test_one_sided_with_a_fence(mode: str, metric: str) -> None:
     body = f"#\n#    MODE: {mode} \n#\n" + OLD
-    series = only(run("Intel (R) MPI Benchmark Suite V3.2, MPI-2 part    ", body, "Unidir_Put"))
+    series = one(run("Intel (R) MPI Benchmark Suite V3.2, MPI-2 part    ", body, "Unidir_Put"))
     assert (series.metric, series.traffic, series.points[-1].hrt_ns) == (metric, "put", None)
     assert "fence" in series.formula
 
@@ -39,14 +35,14 @@ def test_one_sided_with_a_fence(mode: str, metric: str) -> None:
 def test_rows_out_of_order_are_sorted_and_twins_stay() -> None:
     lines = NEW.splitlines()
     body = [lines[0], *lines[:0:-1], lines[5]]
-    series = only("# Benchmarking PingPong\n" + "\n".join(body) + "\n")
+    series = one("# Benchmarking PingPong\n" + "\n".join(body) + "\n")
     assert [point.message_bytes for point in series.points] == sorted([*SIZES, 8])
 
 
 def test_marks_lost_in_a_web_page() -> None:
     text = "Benchmarking Sendrecv\n#processes = 4\n#-----\n"
     text += "#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec] Mbytes/sec\n"
-    series = only(
+    series = one(
         text + "".join(f"{a} {b} {c} {c} {c} {float(d) * 2:.2f}\n" for a, b, c, d in rows(1e6))
     )
     assert (series.benchmark, series.processes, series.directions) == ("Sendrecv", 4, 2)
@@ -58,7 +54,7 @@ def test_column_names_on_two_lines() -> None:
         "# Benchmarking PingPong\n# #processes = 2\n      t[usec] Mbytes/sec Msg/sec\n   #bytes "
         "#repetitions\n"
     )
-    series = only(text + "".join(" ".join(row) + "\n" for row in body))
+    series = one(text + "".join(" ".join(row) + "\n" for row in body))
     assert (series.benchmark, len(series.points)) == ("PingPong", len(SIZES))
     assert series.points[-1].messages_per_s is not None
 
@@ -68,10 +64,10 @@ def test_column_names_on_two_lines() -> None:
 )
 def test_bare_column_names_are_judged_by_their_arithmetic(messages: int, benchmark: str) -> None:
     body = [(a, b, c, c, c, d) for a, b, c, d in rows(1e6, messages=messages)]
-    series = only(table(body, "#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec] Mbytes/sec"))
+    series = one(table(body, "#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec] Mbytes/sec"))
     assert series.benchmark == benchmark
     assert any("does not contain the benchmark" in note for note in series.notes)
-    hinted = only(
+    hinted = one(
         "My Sendrecv results:\n"
         + table(body, "#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec] Mbytes/sec")
     )
@@ -79,7 +75,7 @@ def test_bare_column_names_are_judged_by_their_arithmetic(messages: int, benchma
 
 
 def test_the_command_above_bare_column_names_names_the_benchmark() -> None:
-    series = only("$ mpirun -np 2 -ppn 1 IMB-MPI1 pingping\n\n" + NEW)
+    series = one("$ mpirun -np 2 -ppn 1 IMB-MPI1 pingping\n\n" + NEW)
     assert (series.benchmark, series.traffic) == ("PingPing", "exchange")
     assert not any("does not contain the benchmark" in note for note in series.notes)
 
@@ -100,7 +96,7 @@ def cells(order: Sequence[int]) -> str:
 
 @pytest.mark.parametrize("order", [(0, 1, 2, 3, 4), (1, 2, 3, 4, 0), (2, 4, 0, 1, 3)])
 def test_cells_on_lines_of_their_own(order: Sequence[int]) -> None:
-    series = only(cells(order) + "```\nIMB output gives bandwidth in MB/s.\n")
+    series = one(cells(order) + "```\nIMB output gives bandwidth in MB/s.\n")
     assert [point.message_bytes for point in series.points] == SIZES
     assert {point.iterations for point in series.points} == {1000}
     assert series.points[-1].goodput_bytes_per_s == pytest.approx(3e9, rel=0.01)
@@ -109,10 +105,10 @@ def test_cells_on_lines_of_their_own(order: Sequence[int]) -> None:
 
 
 def test_cells_that_fit_no_row_are_not_believed() -> None:
-    series = only(cells((0, 1, 2, 3, 4)).replace("   1024\n", "   1\n", 1))
+    series = one(cells((0, 1, 2, 3, 4)).replace("   1024\n", "   1\n", 1))
     assert not series.complete
     assert len(series.points) < len(SIZES)
-    nonsense = only(
+    nonsense = one(
         "# Benchmarking PingPong\n#bytes #repetitions t[usec] Mbytes/sec\n" + "7\n8.5\n3\n" * 40
     )
     assert (nonsense.points, nonsense.complete) == ([], False)
@@ -134,11 +130,11 @@ def test_two_runs_and_another_tool_in_one_log() -> None:
 def test_a_run_that_stops_early_is_incomplete() -> None:
     text = run("Intel(R) MPI Benchmarks 2021.11, MPI-1 part", NEW)
     cut = text[: text.index("      1048576")]
-    series = only(cut)
+    series = one(cut)
     assert not series.complete
     assert "524288" in series.incomplete
     assert "4194304" in series.incomplete
-    killed = only(cut + "srun: error: n2: task 1: Killed\n")
+    killed = one(cut + "srun: error: n2: task 1: Killed\n")
     assert not killed.complete
 
 
@@ -146,7 +142,7 @@ def test_a_run_that_stops_early_is_incomplete() -> None:
 def test_a_row_with_what_is_no_number_is_left_out_and_said(word: str) -> None:
     body = rows(1e6)
     body[4] = (body[4][0], "1000", word, body[4][3])
-    series = only("# Benchmarking PingPong\n" + table(body))
+    series = one("# Benchmarking PingPong\n" + table(body))
     assert len(series.points) == len(SIZES) - 1
     assert not series.complete
     assert any("left out" in note for note in series.notes) or "torn" in series.incomplete
@@ -155,7 +151,7 @@ def test_a_row_with_what_is_no_number_is_left_out_and_said(word: str) -> None:
 def test_torn_rows_make_it_incomplete() -> None:
     lines = NEW.splitlines()
     lines[7] = lines[7][:30]
-    series = only("# Benchmarking PingPong\n" + "\n".join(lines) + "\n")
+    series = one("# Benchmarking PingPong\n" + "\n".join(lines) + "\n")
     assert "torn" in series.incomplete
     assert len(series.points) == len(SIZES) - 1
 
@@ -163,7 +159,7 @@ def test_torn_rows_make_it_incomplete() -> None:
 def test_other_output_inside_a_row_makes_it_incomplete() -> None:
     lines = NEW.splitlines()
     lines[7] += "srun: warning: n2 is slow"
-    series = only("# Benchmarking PingPong\n" + "\n".join(lines) + "\n")
+    series = one("# Benchmarking PingPong\n" + "\n".join(lines) + "\n")
     assert "mixed into a row" in series.incomplete
     assert len(series.points) == len(SIZES) - 1
 
@@ -172,16 +168,16 @@ def test_a_remark_behind_a_row_does_not_hide_it() -> None:
     lines = NEW.splitlines()
     lines[-1] += " ★← drops here"
     lines[7] += "   # eager limit, see 3.14"
-    series = only("# Benchmarking PingPong\n" + "\n".join(lines) + "\n")
+    series = one("# Benchmarking PingPong\n" + "\n".join(lines) + "\n")
     assert [point.message_bytes for point in series.points] == SIZES
     assert series.complete
     processes = NEW + "Killed\n 2211 4242 0.5 1.5 IMB-MPI1\n 2212 4243 0.5 1.5 IMB-MPI1\n"
-    killed = only("# Benchmarking PingPong\n" + processes)
+    killed = one("# Benchmarking PingPong\n" + processes)
     assert (len(killed.points), killed.incomplete) == (len(SIZES), "")
 
 
 def test_a_heading_without_a_table() -> None:
-    series = only("# Benchmarking PingPongMT\n# NO SUCCESSFUL EXECUTIONS\n#-----\n\nbye\n")
+    series = one("# Benchmarking PingPongMT\n# NO SUCCESSFUL EXECUTIONS\n#-----\n\nbye\n")
     assert (series.points, series.complete) == ([], False)
 
 
@@ -208,5 +204,5 @@ def test_only_the_whole_list_of_ranks_proves_a_single_host(
     ranks = "".join(
         f"[0] MPI startup(): {rank}       4{rank}00     n1         {{0}}\n" for rank in listed
     )
-    series = only(ranks + run("Intel(R) MPI Benchmarks 2021.11, MPI-1 part", NEW))
+    series = one(ranks + run("Intel(R) MPI Benchmarks 2021.11, MPI-1 part", NEW))
     assert any("ranks are on n1" in note for note in series.notes) == alone

@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-
-from wireproof.logs.readers import read
-from wireproof.model.series import Series
+from tests.logs.tables import one
 
 SIZES = [0, *(1 << power for power in range(23))]
 
@@ -43,11 +41,6 @@ def run(title: str, body: str, benchmark: str = "PingPong", processes: int = 2) 
     )
 
 
-def only(text: str | bytes) -> Series:
-    (series,) = read(text.encode() if isinstance(text, str) else text, "x")
-    return series
-
-
 OLD = table(rows(2.0**20))
 
 
@@ -67,7 +60,7 @@ NEW = table(rows(1e6))
     ],
 )
 def test_megabytes_by_version(title: str, version: str, megabyte: float) -> None:
-    series = only(run(title, table(rows(megabyte))))
+    series = one(run(title, table(rows(megabyte))))
     assert series.version == version
     assert series.unit_doubt == ""
     assert series.unit.endswith("2^20 bytes" if megabyte != 1e6 else "10^6 bytes")
@@ -77,21 +70,21 @@ def test_megabytes_by_version(title: str, version: str, megabyte: float) -> None
 
 
 def test_the_rows_overrule_a_version_that_cannot_be() -> None:
-    series = only(run("Intel(R) MPI Benchmarks 2021.3, MPI-1 part", OLD))
+    series = one(run("Intel(R) MPI Benchmarks 2021.3, MPI-1 part", OLD))
     assert series.points[-1].goodput_bytes_per_s == pytest.approx(3e9, rel=0.01)
     assert "2^20" in series.unit_doubt
 
 
 @pytest.mark.parametrize(("body", "word"), [(OLD, "2^20"), (NEW, "10^6")])
 def test_a_piece_without_a_title_is_decided_by_its_rows(body: str, word: str) -> None:
-    series = only("# Benchmarking PingPong\n# #processes = 2\n" + body)
+    series = one("# Benchmarking PingPong\n# #processes = 2\n" + body)
     assert word in series.unit
     assert series.version == series.unit_doubt == ""
     assert series.points[-1].goodput_bytes_per_s == pytest.approx(3e9, rel=0.01)
 
 
 def test_too_few_rows_to_tell_leave_the_bandwidth_out() -> None:
-    series = only(
+    series = one(
         "# Benchmarking PingPong\n#bytes #repetitions t[usec] Mbytes/sec\n 1 1000 1.77 0.54\n"
     )
     assert series.unit_doubt
@@ -103,6 +96,6 @@ def test_edited_numbers_stay_and_are_doubted() -> None:
     twice = [
         (size, count, time, f"{float(rate) * 1.4:.2f}") for size, count, time, rate in rows(1e6)
     ]
-    series = only("# Benchmarking PingPong\n" + table(twice))
+    series = one("# Benchmarking PingPong\n" + table(twice))
     assert series.points[-1].goodput_bytes_per_s == pytest.approx(1.4 * 3e9, rel=0.01)
     assert series.unit_doubt

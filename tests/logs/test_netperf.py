@@ -1,16 +1,12 @@
 """netperf and libibverbs' ping-pongs: what their logs say, cut rows, the options."""
 
-from pathlib import Path
-
 import pytest
-from tests.logs.tables import codes
+from tests.logs.tables import LOGS, codes
 from tests.records import holds
 
 from wireproof.logs.readers import read
 from wireproof.logs.verdict import judge_log
 from wireproof.physics import claim_from_text
-
-LOGS = Path(__file__).parents[1] / "golden" / "logs"
 
 
 def test_what_netperf_prints() -> None:

@@ -1,22 +1,13 @@
 """The OSU adapter: real outputs, forms that people paste, and logs that are cut."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
+from tests.logs.tables import LOGS
+from tests.logs.tables import one_golden as one
 
 from wireproof.logs.readers import read
 from wireproof.logs.readers.osu import requested_iterations, requested_processes, with_request
 from wireproof.logs.readers.osu.benchmarks import by_name, by_title
 from wireproof.model.errors import BadInput
-
-LOGS = Path(__file__).parent.parent / "golden" / "logs"
-
-
-def one(name: str):  # type: ignore[no-untyped-def]
-    (series,) = read((LOGS / name).read_bytes(), name)
-    return series
 
 
 def test_latency_is_half_a_round_trip_in_ns() -> None:

@@ -2,16 +2,13 @@
 same records.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
+from tests.logs.tables import LOGS
 
 from wireproof.logs.readers import read
 from wireproof.logs.verdict import judge_log
 from wireproof.model.series import Series
 from wireproof.physics import claim_from_text
 
-LOGS = Path(__file__).parent.parent / "golden" / "logs"
 KINDS = ("softroce", "ib_", "iperf", "qperf", "sockperf")
 NAMES = sorted(path.name for path in LOGS.iterdir() if path.name.startswith(KINDS))
 

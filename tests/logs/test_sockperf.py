@@ -1,25 +1,13 @@
 """The sockperf adapter: real outputs, its versions and modes, and logs that are cut."""
 
-from pathlib import Path
-
 import pytest
+from tests.logs.tables import LOGS, one
+from tests.logs.tables import one_golden as golden
 from tests.records import holds
 
 from wireproof.logs.readers import read
-from wireproof.model.series import Series
 
-LOGS = Path(__file__).parent.parent / "golden" / "logs"
 MIB = 1 << 20
-
-
-def golden(name: str) -> Series:
-    (series,) = read((LOGS / name).read_bytes(), name)
-    return series
-
-
-def one(text: str) -> Series:
-    (series,) = read(text.encode(), "x")
-    return series
 
 
 def test_ping_pong() -> None:

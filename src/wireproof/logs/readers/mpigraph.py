@@ -69,20 +69,10 @@ class _PairTable:
     last: int = 0
 
 
-@dataclass(slots=True)
-class _Run:
-    """``told``: the arguments, the average, and the last line."""
-
-    version: str
-    told: Facts = field(default_factory=lambda: Facts(_FORMS))
-    tables: list[_PairTable] = field(default_factory=list)
-    after: int = 0
-
-    @property
-    def numbers(self) -> dict[str, int]:
-        """The arguments: ``size``, ``times``, ``window`` and ``Procs``."""
-        told = [(one[1].replace(" ", ""), int(one[2])) for one in self.told["argument"]]
-        return {_ARGUMENTS.get(name, name): number for name, number in reversed(told)}
+def _numbers(told: Facts) -> dict[str, int]:
+    """Return the arguments: ``size``, ``times``, ``window`` and ``Procs``."""
+    found = [(one[1].replace(" ", ""), int(one[2])) for one in told["argument"]]
+    return {_ARGUMENTS.get(name, name): number for name, number in reversed(found)}
 
 
 def _hosts(line: str) -> list[str]:
@@ -127,39 +117,36 @@ def _add(table: _PairTable, rank: int, known: list[tuple[float, int]], index: in
         table.pairs.append((origin, target, value, index))
 
 
-def _take(run: _Run, line: str, index: int) -> bool:
+def _take(told: Facts, tables: list[_PairTable], line: str, index: int) -> bool:
     """Read a line of mpiGraph; return False if it is not one."""
-    row = _ROW.match(line) if run.tables else None
+    row = _ROW.match(line) if tables else None
     if row is not None:
-        _read_row(run.tables[-1], line, row, index)
+        _read_row(tables[-1], line, row, index)
     elif (heading := _HEADING.match(line)) is not None:
         side: Side = "Send" if heading.group(1) == "Send" else "Recv"
-        run.tables.append(_PairTable(side, index, _hosts(line), last=index))
+        tables.append(_PairTable(side, index, _hosts(line), last=index))
     else:
-        return run.told.take(line)
+        return told.take(line)
     return True
 
 
-def _read(page: Page, start: int) -> _Run:
+def _read(page: Page, start: int) -> tuple[Facts, list[_PairTable], int]:
     """Read everything from ``START mpiGraph`` (or its arguments) to ``END mpiGraph`` or another
-    result.
+    result. Return the facts, the tables, and the index of the line after them.
     """
-    opening = _START.search(page.lines[start])
-    run = _Run(opening[1] or "" if opening else "", after=len(page.lines))
+    told, tables = Facts(_FORMS), list[_PairTable]()
     for index in range(start, len(page.lines)):
         line = page.lines[index]
-        if not _take(run, line, index) and index > start and starts_result(line):
-            run.after = index
-            break
-        if run.told["end"]:
-            run.after = index + 1
-            break
-    return run
+        if not _take(told, tables, line, index) and index > start and starts_result(line):
+            return told, tables, index
+        if told["end"]:
+            return told, tables, index + 1
+    return told, tables, len(page.lines)
 
 
-def _state(run: _Run, table: _PairTable, page: Page) -> str:
+def _state(processes: int | None, table: _PairTable, page: Page) -> str:
     ranks = len(table.hosts)
-    if not ranks or run.numbers.get("Procs", ranks) != ranks:
+    if not ranks or processes not in (None, ranks):
         return f"line {table.line + 1}: the names of the ranks are torn"
     if table.torn:
         return f"line {table.torn}: a row of the table is torn"
@@ -171,7 +158,7 @@ def _state(run: _Run, table: _PairTable, page: Page) -> str:
     return "" if table.pairs else "no pair was measured"
 
 
-def _notes(run: _Run, table: _PairTable) -> list[str]:
+def _notes(told: Facts, table: _PairTable) -> list[str]:
     notes = []
     if table.count:
         mean = table.total / table.count
@@ -179,7 +166,7 @@ def _notes(run: _Run, table: _PairTable) -> list[str]:
             f"over {table.count} pairs: min {table.lowest:.3f}, mean {mean:.3f}, max "
             f"{table.highest:.3f} MiB/s"
         )
-    if average := run.told.text(f"{table.side} avg"):
+    if average := told.text(f"{table.side} avg"):
         notes.append(f"printed average {average} MiB/s averages times, not bandwidths")
     if table.silent:
         notes.append(
@@ -192,8 +179,8 @@ def _notes(run: _Run, table: _PairTable) -> list[str]:
     return notes
 
 
-def _series(page: Page, run: _Run, table: _PairTable) -> Series:
-    numbers = run.numbers
+def _series(page: Page, version: str, told: Facts, table: _PairTable) -> Series:
+    numbers = _numbers(told)
     points = [
         SeriesPoint(
             message_bytes=numbers["size"],
@@ -209,13 +196,13 @@ def _series(page: Page, run: _Run, table: _PairTable) -> Series:
     return Benchmark(f"mpiGraph {table.side}", "bandwidth", "exchange", formula).series(
         "mpigraph",
         points,
-        version=run.version,
+        version=version,
         unit="MB = 2^20 bytes",
         processes=numbers.get("Procs") or len(table.hosts) or None,
         window=numbers.get("window"),
-        incomplete=_state(run, table, page),
+        incomplete=_state(numbers.get("Procs"), table, page),
         hosts=table.hosts,
-        notes=_notes(run, table),
+        notes=_notes(told, table),
         first_line=table.line + 1,
         last_line=table.last + 1,
     )
@@ -225,12 +212,13 @@ def parse(page: Page, start: int) -> Parsed:
     """Parse the run that begins on line index ``start``: a series for the senders and one for the
     receivers.
     """
-    run = _read(page, start)
+    opening, (told, read, after) = _START.search(page.lines[start]), _read(page, start)
+    version = opening[1] or "" if opening else ""
     sides: tuple[Side, ...] = ("Send", "Recv")
-    missing = [side for side in sides if all(table.side != side for table in run.tables)]
-    tables = [*run.tables, *(_PairTable(side, start, [], last=start) for side in missing)]
-    series = [_series(page, run, table) for table in tables if "size" in run.numbers]
-    return Parsed(series, max(run.after, start + 1))
+    missing = [side for side in sides if all(table.side != side for table in read)]
+    tables = [*read, *(_PairTable(side, start, [], last=start) for side in missing)]
+    series = [_series(page, version, told, table) for table in tables if "size" in _numbers(told)]
+    return Parsed(series, max(after, start + 1))
 
 
 ADAPTER = Adapter(

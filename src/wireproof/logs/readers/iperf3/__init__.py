@@ -141,7 +141,8 @@ def _parsed(page: Page, start: int, document: JsonText) -> Parsed:
     series = series_of(
         [flow for flow in (forward, back) if flow is not None],
         protocol or "tcp",
-        lines=(start + 1, min(document.after, len(page.lines))),
+        first_line=start + 1,
+        last_line=min(document.after, len(page.lines)),
         block=int(block) if block else None,
         protocol=protocol if protocol in ("tcp", "udp") else "",
         version=text(begin.get("version")).removeprefix("iperf").strip(" ."),
@@ -170,16 +171,19 @@ def parse_stream(page: Page, start: int) -> Parsed:
         if not kind:
             continue
         document = document_at(Page(page.source, [line], page.cut), 0, _EVENT).value
-        data = (document or {}).get("data")
-        if kind == "interval":
-            value["intervals"].append(data)
-        elif kind in ("start", "end", "error"):
-            value[kind] = data
+        _add_event(value, kind, (document or {}).get("data"))
         whole = kind == "end" and document is not None
         if whole:
             break
     why = "" if whole else "the end event is missing: the run did not finish"
     return _parsed(page, start, JsonText(value, after, why))
+
+
+def _add_event(value: dict[str, Any], kind: str, data: object) -> None:
+    if kind == "interval":
+        value["intervals"].append(data)
+    elif kind in ("start", "end", "error"):
+        value[kind] = data
 
 
 def _kind_of(line: str) -> str:

@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -84,15 +84,20 @@ def spread(rates: list[float]) -> dict[str, float]:
     }
 
 
+def _simplex(name: str) -> Benchmark:
+    return Benchmark(name, "bandwidth", "stream", _FORMULA)
+
+
+def _duplex(name: str) -> Benchmark:
+    formula = f"{_FORMULA}, both directions added"
+    return Benchmark(f"{name}_bidir", "bidirectional_bandwidth", "exchange", formula, directions=2)
+
+
 def series_of(
     flows: list[IperfFlow],
     benchmark: str,
     *,
-    lines: tuple[int, int],
     block: int | None,
-    incomplete: str,
-    hosts: list[str],
-    notes: Sequence[str] = (),
     values: Mapping[str, float] | None = None,
     both: bool = False,
     tool: str = "iperf3",
@@ -100,9 +105,9 @@ def series_of(
 ) -> Series:
     """Return one point per run; none if a direction is missing.
 
-    ``lines``: first and last, from 1. ``block``: length of one write, None if the log does not
-    contain it (TCP's default is then assumed). ``both``: payload went in both directions at the
-    same time.
+    ``block``: length of one write, None if the log does not contain it (TCP's default is then
+    assumed). ``both``: payload went in both directions at the same time. ``about``: other fields of
+    the Series.
     """
     known = [flow for flow in flows if 0 < flow.bytes_per_s < _MOST]
     missing = ""
@@ -114,24 +119,19 @@ def series_of(
         goodput_bytes_per_s=sum(flow.bytes_per_s for flow in known),
         goodput_step=sum(flow.step for flow in known),
         values=_values(known, values or {}) if known else {},
-        line=lines[1],
+        line=about["last_line"],
     )
-    return Benchmark(
-        benchmark + ("_bidir" if both else ""),
-        "bidirectional_bandwidth" if both else "bandwidth",
-        "exchange" if both else "stream",
-        _FORMULA + (", both directions added" if both else ""),
-        directions=2 if both else 1,
-    ).series(
+    changed = {
+        "incomplete": about["incomplete"] or missing,
+        "hosts": list(dict.fromkeys(about["hosts"])),
+        "notes": [*about.get("notes", ()), *_notes(block, about["hosts"], flows, known)],
+    }
+    test = _duplex(benchmark) if both else _simplex(benchmark)
+    return test.series(
         tool,
         [point] if known else [],
         unit="bits and bit rates in powers of 1000, bytes and byte rates in powers of 1024",
-        incomplete=incomplete or missing,
-        hosts=list(dict.fromkeys(hosts)),
-        notes=[*notes, *_notes(block, hosts, flows, known)],
-        first_line=lines[0],
-        last_line=lines[1],
-        **about,
+        **about | changed,
     )
 
 
@@ -198,7 +198,8 @@ def old_series(start: int, run: IperfRun) -> Series:
     return series_of(
         flows,
         protocol,
-        lines=(start + 1, max(start, run.last) + 1),
+        first_line=start + 1,
+        last_line=max(start, run.last) + 1,
         block=run.block or (datagram(run) if run.udp else None),
         protocol=protocol,
         version="2",
@@ -332,7 +333,8 @@ def _series(start: int, run: IperfRun) -> Series:
     return series_of(
         flows if not both or len(flows) == 2 else [],
         protocol,
-        lines=(start + 1, max(start, run.last) + 1),
+        first_line=start + 1,
+        last_line=max(start, run.last) + 1,
         block=block,
         protocol=protocol,
         version=run.version,

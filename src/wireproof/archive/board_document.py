@@ -154,8 +154,7 @@ def cluster_document(
     if newest:
         lines = map(Text, regression_lines(newest[0].id, found.regressions))
         rest = Text(f"All {len(found.entries):,} results", place=RESULTS)
-        table = result_table(newest, places)
-        parts.append(Section("Newest results", (*lines, table, rest)))
+        parts.append(Section("Newest results", (*lines, result_table(newest, places), rest)))
     note = "`wireproof history pages` writes the pages that have changed since."
     parts.append(Text(f"Written {written}; ages refer to that time. {note}", "note"))
     return Document("Cluster", "", tuple(parts))

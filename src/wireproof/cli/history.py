@@ -156,8 +156,7 @@ def nodes(root: Path, hosts: str, by_link: bool) -> int:
     from wireproof.archive.history import ages
     from wireproof.options.hosts import parse_hosts
 
-    asked = parse_hosts(hosts) if hosts else ()
-    found = ages(_found(root, ""), asked, by_link=by_link)
+    found = ages(_found(root, ""), parse_hosts(hosts) if hosts else (), by_link=by_link)
     return print_result(listed("HistoryNodes", nodes=found), found)
 
 

@@ -183,8 +183,7 @@ def fault(name: str, clear: bool, **about: Any) -> int:
     from wireproof.lab.links import fault_in
 
     lab = open_lab(name)
-    planted = fault_in(name, lab.topology, **about)
-    (lab.clear_fault if clear else lab.set_fault)(planted)
+    (lab.clear_fault if clear else lab.set_fault)(fault_in(name, lab.topology, **about))
     return _show([lab.status()])
 
 

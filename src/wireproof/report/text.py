@@ -233,8 +233,7 @@ def _table(part: Table, look: Look) -> Iterator[Paragraph]:
     rows = part.rows[: part.most]
     if rows:
         cells = _cells(part, [row.cells for row in rows], look)
-        styles = [STYLES[row.tone] for row in rows]
-        lines, dropped = grid(part.heads, cells, styles, look)
+        lines, dropped = grid(part.heads, cells, [STYLES[row.tone] for row in rows], look)
         yield from lines
         if names := ", ".join(name for name in dropped if name):
             yield Paragraph.of(look.say(f"not shown at this width: {names}"), "dim")

@@ -76,8 +76,7 @@ def read_fabrics(folder: Path) -> list[Fabric]:
     """
     path = folder / RESULT
     with reading(path):
-        data = read_bounded(path, _LARGEST, follow=False)
-        parts = member_of(data, "parts", list[_FabricPart])
+        parts = member_of(read_bounded(path, _LARGEST, follow=False), "parts", list[_FabricPart])
     return [part.fabric for part in parts if part.fabric is not None]
 
 

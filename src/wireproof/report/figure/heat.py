@@ -311,15 +311,13 @@ def _hosts(hosts: Sequence[str], cells: Sequence[Cell]) -> Iterator[str]:
         )
         if len(hosts) <= PRINTED_HOSTS:
             where = f'x="{x + each * 0.47:.1f}" y="{y + each * 0.5 + 4:.1f}" text-anchor="middle"'
-            value = quantity.significant(cell.goodput / 1e6)
-            yield f'<text {where} fill="{ink}">{value}</text>'
+            yield f'<text {where} fill="{ink}">{quantity.significant(cell.goodput / 1e6)}</text>'
 
 
 def _leaves(leaves: LeafMap) -> Iterator[str]:
     for at, name, _ in leaves.ticks:
         y = _TOP + _SIDE * at / leaves.leaves + 4
-        shown = _safe(name, _LETTERS)
-        yield f'<text x="{_LEFT - 6}" y="{y:.1f}" text-anchor="end">{shown}</text>'
+        yield f'<text x="{_LEFT - 6}" y="{y:.1f}" text-anchor="end">{_safe(name, _LETTERS)}</text>'
     scale = f"{_SIDE / leaves.leaves:.5f}"
     yield f'<g transform="translate({_LEFT} {_TOP}) scale({scale})" fill="none">'
     for colour, path in leaves.strokes:

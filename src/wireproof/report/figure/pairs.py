@@ -121,8 +121,7 @@ def _width(share: float | None) -> int:
         return 0
     if share <= _NARROWEST:
         return 1
-    level = 1 + round(_WIDTHS * math.log10(share / _NARROWEST) / _DECADES)
-    return min(level, _WIDTHS + 1)
+    return 1 + min(_WIDTHS, round(_WIDTHS * math.log10(share / _NARROWEST) / _DECADES))
 
 
 def _mark(cell: Cell) -> int:

@@ -115,6 +115,23 @@ def test_no_rail_is_blamed_for_bytes_that_nobody_saw_on_it() -> None:
     assert (found.verdict, found.findings) == ("inconclusive", [])
 
 
+@pytest.mark.parametrize("together", [1.4 * LINE, 1.97 * LINE])
+@pytest.mark.parametrize(("alone", "both", "decided"), [(0.4, 0.4, False), (0.1, 0.4, True)])
+def test_busy_hosts_decide_nothing_about_rails(
+    together: float, alone: float, both: float, decided: bool
+) -> None:
+    """Rails that wait for a processor alone are slow alone: together they would seem to add up."""
+    good = row(LINE, LINE, together)
+    busy = msgspec.structs.replace(
+        good,
+        alone=[msgspec.structs.replace(one, waited=alone) for one in good.alone],
+        together=msgspec.structs.replace(good.together, waited=both),
+    )
+    found = judge_gain([busy])
+    assert (found.verdict == "inconclusive" and not found.findings) is not decided
+    assert ("waited for a processor" in found.answer) is not decided
+
+
 def test_without_large_one_way_messages_it_stays_open() -> None:
     assert judge_gain([row(LINE, LINE, LINE, pattern="pingpong")]).verdict == "inconclusive"
     assert judge_gain([]).verdict == "inconclusive"

@@ -1,5 +1,6 @@
 """A study as a document: what to use first, then what was not obeyed; every pattern has a table."""
 
+import msgspec
 from tests.experiment.test_study_conclude import OBEYED, runs, study
 
 from wireproof.experiment.study import Probe
@@ -37,6 +38,15 @@ def test_nothing_is_recommended_of_launches_beside_the_wire() -> None:
     document = study_document(study(runs([{"stream": 2.0}], 12, proof="off-wire"), {1: OBEYED}))
     assert document.verdict == "inconclusive"
     assert sections(document)[0].verdict == "inconclusive"
+
+
+def test_nothing_is_recommended_of_launches_on_busy_hosts() -> None:
+    made = [msgspec.structs.replace(run, waited=0.4) for run in runs([{"stream": 2.0}], 12)]
+    found = study(made, {1: OBEYED})
+    assert {effect.answer for effect in found.effects} == {"undecided"}
+    document = study_document(found)
+    assert (document.verdict, found.advice) == ("inconclusive", [])
+    assert "waited for a processor for 40% and 40% of the time" in document.answer
 
 
 def test_a_study_without_a_run_says_what_did_not_start() -> None:

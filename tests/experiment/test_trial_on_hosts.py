@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from wireproof.experiment import applied as under_test
-from wireproof.experiment.applied import OnHosts, planned
+from wireproof.experiment.applied import OnHosts, planned, refuse_open_sets
 from wireproof.model.errors import BadInput, CouldNotMeasure
 from wireproof.model.experiment import TriedKnob
 from wireproof.model.tuning import (
@@ -19,6 +19,7 @@ from wireproof.model.tuning import (
     HostTuned,
     PlannedChange,
     SetAnswer,
+    SetState,
     Tuned,
     TunePlan,
 )
@@ -88,6 +89,20 @@ def test_what_cannot_be_changed_at_once_is_refused_with_its_how() -> None:
     for values in ((None,), (None, "0")):
         with pytest.raises(BadInput, match="reboot with idle=0"):
             planned(knob(*values), plan, HOSTS, {})
+
+
+@pytest.mark.parametrize("state", ["applying", "armed", "confirmed", "reverted"])
+def test_a_set_that_a_killed_trial_left_is_named_with_the_command(
+    monkeypatch: pytest.MonkeyPatch, state: SetState
+) -> None:
+    """Its value was taken for the old value: "the values do not differ from the current values"."""
+    left = [HostTuned(host=host, sets=[SetAnswer(id="x1", state=state)]) for host in HOSTS.hosts]
+    monkeypatch.setattr(under_test, "ask_nodes", lambda *_: left)
+    if state in ("confirmed", "reverted"):
+        refuse_open_sets(HOSTS, None)
+        return
+    with pytest.raises(BadInput, match=r"n1 .* `wireproof tune revert x1`"):
+        refuse_open_sets(HOSTS, None)
 
 
 class Node:

@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+import msgspec
 import pytest
 from benchmarks.trial_series import design_of
 from tests.records import point_record
@@ -137,7 +138,8 @@ def test_guards_that_every_run_has_are_held() -> None:
         (("off-wire", "off-wire"), False),
         (("unproven", "wrong-path"), False),
         (("on-wire", "on-wire"), True),
-        (("on-wire", "unproven"), True),
+        (("on-wire", "unproven"), False),
+        (("unproven", "unproven"), False),
         (("", ""), True),
     ],
 )
@@ -147,7 +149,38 @@ def test_nothing_is_concluded_of_runs_beside_the_wire(
     found = one_of(runs_of(*((100.0, 50.0, 50.0, 100.0),) * 8, proofs=proofs))
     assert found.answer == ("helps" if concluded else "undecided")
     sentence = said(found, KNOB, RATE, 0.5)
-    assert ("did not use the claimed wire" in sentence) is not concluded
+    assert ("the claimed wire" in sentence) is not concluded
+
+
+def test_a_path_that_half_of_the_runs_took_is_not_proven() -> None:
+    runs = runs_of(*((100.0, 50.0, 50.0, 100.0),) * 8, proofs=("on-wire", "on-wire"))
+    half = [
+        msgspec.structs.replace(run, proof="off-wire" if run.value and run.block % 2 else run.proof)
+        for run in runs
+    ]
+    assert one_of(half).paths == ("on-wire", "unproven")
+    assert one_of(half).answer == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("base", "other", "concluded"),
+    [
+        (0.4, 0.5, False),
+        (0.4, None, False),
+        (0.4, 0.1, True),  # the value itself makes the processes wait less
+        (0.1, 0.4, True),
+        (None, None, True),
+    ],
+)
+def test_nothing_is_concluded_of_runs_on_busy_hosts(
+    base: float | None, other: float | None, concluded: bool
+) -> None:
+    runs = [
+        msgspec.structs.replace(run, waited=other if run.value else base) for run in steady(0.8)
+    ]
+    found = one_of(runs)
+    assert found.answer == ("helps" if concluded else "undecided")
+    assert ("waited for a processor" in said(found, KNOB, RATE, 0.5)) is not concluded
 
 
 def test_three_values_share_the_error() -> None:

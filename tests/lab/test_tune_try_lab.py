@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.cli.verb import document, wireproof
+from tests.cli.verb import document, one_sentence, wireproof
 from tests.lab.conftest import Build, say
 
 from wireproof.lab.cluster import Lab
@@ -55,7 +55,10 @@ def test_each_value_is_there_in_its_runs(build: Build, tmp_path: Path) -> None:
     metric = ("--metric", "n: (.*)", "--better", "higher", "--json")
     done = wireproof(*trial(lab, tmp_path / "state", *metric, "--", sys.executable, "-S", app))
     found = document(done)
+    # It prints no number that implies bytes on the wire, and neither NIC nor link is claimed.
     assert found["comparisons"][0]["answer"] in ("helps", "hurts"), done.stderr
+    assert {run["proof"] for run in found["runs"]} == {""}
+    assert "is not proven" in done.stderr
     seen = {run["value"]: run["metric"] for run in found["runs"]}
     assert seen[1] == 1 + 4098 % 4096
     assert seen[0] != seen[1]
@@ -86,6 +89,9 @@ def test_a_killed_trial_is_undone_by_revert(build: Build, tmp_path: Path) -> Non
     wait_for(lab, SMALL)
     running.kill()
     running.communicate(timeout=60)
+    again = wireproof(*trial(lab, tmp_path / "state", "--", "true"))
+    assert again.returncode == 2
+    assert "wireproof tune revert" in one_sentence(again)
     done = wireproof("tune", "revert", "--lab", lab.name, "--state", tmp_path / "state")
     assert done.returncode == 0, done.stderr
     assert value(lab) == before

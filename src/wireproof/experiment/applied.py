@@ -15,7 +15,7 @@ from wireproof.model.tuning import HostTuned, TunePlan
 from wireproof.report.reporter import Reporter
 from wireproof.target import Target
 from wireproof.tune.job import apply, may_be_touched, new_id
-from wireproof.tune.node import JournalPlace, ask_nodes
+from wireproof.tune.node import JournalPlace, ask_nodes, hosts_of
 
 KEPT_S = 600
 """Time in seconds after which a kept value is reverted unless it is confirmed."""
@@ -45,6 +45,20 @@ def planned(
     if sum(not _changes(value_plan) for value_plan in plans) > 1:
         raise BadInput(f"{knob.name}: the values do not differ from the current values.")
     return knob, plans
+
+
+def refuse_open_sets(target: Target, place: JournalPlace | None) -> None:
+    """Raise ``BadInput`` if a host still has a change set in force that is not confirmed, as a
+    killed trial leaves it: its value would be taken for the old value.
+    """
+    for host in ask_nodes(target, "status", hosts_of(target), "", place):
+        for each in host.sets:
+            if each.state in ("applying", "armed"):
+                raise BadInput(
+                    f"{host.host} has a value of the change set {each.id}, which an interrupted"
+                    f" trial may have left: `wireproof tune revert {each.id}` with the same hosts"
+                    " restores the old value; then repeat this command."
+                )
 
 
 def _changes(plan: TunePlan) -> bool:

@@ -9,7 +9,7 @@ itself by Holm's rule over all comparisons.
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist, median
 
 import msgspec
@@ -27,7 +27,9 @@ from wireproof.model.experiment import (
     TriedKnob,
     ValueEffect,
 )
+from wireproof.model.record import PointRecord
 from wireproof.stats import Floats, above, least_size, shift
+from wireproof.verdict.run.quality import waited_share
 
 _Z = NormalDist().inv_cdf(1.0 - ALPHA / 2.0)
 WORTH = 0.01
@@ -36,11 +38,14 @@ WORTH = 0.01
 
 @dataclass(frozen=True)
 class Trial:
-    """One trial of ``arm``; ``numbers``: by metric; missing metrics were not measured."""
+    """One trial of ``arm``; ``numbers``: by metric; missing metrics were not measured. ``waited``:
+    share of the time that its processes waited for a processor, None if it is unknown.
+    """
 
     block: int
     arm: int
     numbers: Mapping[str, float]
+    waited: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +54,8 @@ class Effect:
 
     ``difference``: in the metric's unit, in the same sense. ``p``: probability of such a difference
     without an effect, adjusted for all comparisons. ``base``, ``other``: medians over the
-    ``blocks`` that have both.
+    ``blocks`` that have both. ``busy``: why the hosts may be the cause, "" if they are not; then
+    nothing is decided.
     """
 
     contrast: Contrast
@@ -61,6 +67,7 @@ class Effect:
     other: float
     blocks: int
     answer: Answer
+    busy: str = ""
 
 
 Blocks = Sequence[tuple[Sequence[float], Sequence[float]]]
@@ -107,9 +114,41 @@ def effects(design: Design, trials: Iterable[Trial]) -> list[Effect]:
     raw = [_chance(design, metric, blocks) for _, metric, blocks in asked]
     adjusted = holm(np.asarray(raw, dtype=np.float64), family)
     return [
-        _effect(design, contrast, metric, blocks, alpha, float(p))
+        _unless_busy(_effect(design, contrast, metric, blocks, alpha, float(p)), known)
         for (contrast, metric, blocks), p in zip(asked, adjusted, strict=True)
     ]
+
+
+# --- Guard against disturbed hosts: the same for every experiment.
+
+_BUSY = 0.25
+"""Share of the time spent waiting for a processor above which a host is too busy to decide."""
+
+
+def busy(base: float | None, other: float | None) -> str:
+    """Return why the hosts may cause a difference, or "": the processes of both arms waited for a
+    processor. If only those of the other arm waited, the arm itself is the cause.
+    """
+    if base is None or base <= _BUSY or (other is not None and other <= _BUSY):
+        return ""
+    share = f"{base:.0%}" if other is None else f"{base:.0%} and {other:.0%}"
+    return f"the processes waited for a processor for {share} of the time"
+
+
+def waited_in(points: Iterable[PointRecord]) -> float | None:
+    """Return the share of the time that the worse end of a pair waited for a processor, as median
+    over all pairs; None without pairs.
+    """
+    shares = [waited_share(pair) for point in points for pair in point.pairs]
+    return median(shares) if shares else None
+
+
+def _unless_busy(effect: Effect, trials: Sequence[Trial]) -> Effect:
+    """Return the effect undecided if the hosts may be its cause."""
+    arms = (effect.contrast.base, effect.contrast.other)
+    shares = [[t.waited for t in trials if t.arm == arm and t.waited is not None] for arm in arms]
+    why = busy(*(median(known) if known else None for known in shares))
+    return replace(effect, busy=why, answer="undecided") if why else effect
 
 
 def logs(design: Design, metric: Metric, blocks: Blocks) -> list[float]:
@@ -211,7 +250,7 @@ def compared(design: Design, runs: Sequence[TrialRun]) -> list[ValueEffect]:
     """Compare each value with the first, using whole blocks only; empty if no block is complete."""
     counted = [run for run in runs if run.block != WARM_UP]
     name = design.metrics[0].name
-    trials = [Trial(run.block, run.value, {name: run.metric}) for run in counted]
+    trials = [Trial(run.block, run.value, {name: run.metric}, run.waited) for run in counted]
     return [_comparison(design, effect, counted) for effect in effects(design, trials)]
 
 
@@ -228,21 +267,25 @@ def _comparison(design: Design, effect: Effect, runs: Sequence[TrialRun]) -> Val
         blocks=effect.blocks,
         paths=(_path(runs, effect.contrast.base), _path(runs, effect.contrast.other)),
         guards=_guards(runs, effect.contrast, alpha),
+        busy=effect.busy,
     )
     if found.beside_the_wire:
         return msgspec.structs.replace(found, answer="undecided")
-    if found.answer != "undecided":
+    if found.answer != "undecided" or found.busy:
         return found
     missing = _missing_blocks(effect.ratio, effect.blocks, design.smallest, alpha)
     more = min(_MOST_RUNS, missing * design.trials)
     return msgspec.structs.replace(found, more_runs=more)
 
 
+def path_of_most(proofs: Sequence[str]) -> str:
+    """Return the path of more than half of the runs, or "unproven"."""
+    path, times = Counter(proofs).most_common(1)[0] if proofs else ("unproven", 0)
+    return path if 2 * times > len(proofs) else "unproven"
+
+
 def _path(runs: Sequence[TrialRun], value: int) -> str:
-    """Return the path of most runs with this value, if it is known."""
-    seen = Counter(run.proof for run in runs if run.value == value)
-    known = [proof for proof, _ in seen.most_common() if proof not in ("", "unproven")]
-    return known[0] if known else ""
+    return path_of_most([run.proof for run in runs if run.value == value])
 
 
 def _missing_blocks(ratio: Interval, blocks: int, smallest: float, alpha: float) -> int:
@@ -305,7 +348,10 @@ def said(effect: ValueEffect, knob: TriedKnob, metric: Metric, run_s: float) -> 
 def _missing(one: ValueEffect, run_s: float) -> str:
     if one.beside_the_wire:
         base, other = (path or "unproven" for path in one.paths)
-        return f"the runs did not use the claimed wire (base {base}, this value {other})"
+        paths = f"base {base}, this value {other}"
+        return f"the runs are not proven to use the claimed wire ({paths})"
+    if one.busy:
+        return one.busy
     more = f"needs about {one.more_runs} more runs ({quantity.duration(one.more_runs * run_s)})"
     if one.low is None or one.high is None:
         return f"{more} for any interval"

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from wireproof.experiment import Bench, Design, Experiment, TrialPlace, carry_out
+from wireproof.experiment.effects import waited_in
 from wireproof.experiment.kept import Keeper, planned_arm
 from wireproof.experiment.rails_verdict import gain_of, goodput_of, judge_gain
 from wireproof.launch.mpi.rails import told_in
@@ -236,6 +237,7 @@ class _Rails(Bench[JudgedRun]):
                 goodput=goodput_of(size, launches),
                 limit=self._limit(way.prepared, size),
                 proof=worst_proof(pair.proof for pair in verdicts_of(section, key)),
+                waited=waited_in(point for run in way.sections for point in run.run.points),
             )
             for rail, way, launches, section in zip(
                 (*self._rails, ""), self._ways, times, sections, strict=True

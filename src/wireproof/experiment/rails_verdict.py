@@ -8,7 +8,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from wireproof.experiment.effects import over_rounds
+from wireproof.experiment.effects import busy, over_rounds
 from wireproof.model import quantity
 from wireproof.model.claim import Criteria
 from wireproof.model.experiment import GainRow, Interval, RailNumber
@@ -39,8 +39,8 @@ def judge_gain(rows: Sequence[GainRow], criteria: Criteria | None = None) -> Gai
     """
     criteria = criteria or Criteria()
     deciding = _deciding(rows)
-    # a rail is blamed only for bytes that certainly crossed it
-    issues = [issue for row in deciding if _proven(row) for issue in _issues(row, criteria)]
+    # a rail is blamed only for bytes that certainly crossed it, on hosts that kept up with it
+    issues = [issue for row in deciding if not _doubt(row) for issue in _issues(row, criteria)]
     verdicts: list[Verdict] = [_verdict(row, criteria) for row in deciding]
     findings = merge(issues)
     verdict = worst([*verdicts, verdict_of(one.severity for one in findings)])
@@ -57,12 +57,17 @@ def _deciding(rows: Sequence[GainRow]) -> list[GainRow]:
     return list(found.values())
 
 
-def _proven(row: GainRow) -> bool:
-    return {one.proof for one in (*row.alone, row.together)} == {"on-wire"}
+def _doubt(row: GainRow) -> str:
+    """Return why the row decides nothing, or "": a path is not proven, or the hosts were busy."""
+    if {one.proof for one in (*row.alone, row.together)} != {"on-wire"}:
+        return "Not all paths are proven"
+    waited = [one.waited for one in row.alone if one.waited is not None]
+    why = busy(max(waited, default=None), row.together.waited)
+    return f"Nothing is decided: {why}" if why else ""
 
 
 def _verdict(row: GainRow, criteria: Criteria) -> Verdict:
-    if not _proven(row):
+    if _doubt(row):
         return "inconclusive"
     return "pass" if row.of_sum.least >= criteria.min_efficiency else "inconclusive"
 
@@ -174,7 +179,8 @@ def _answer(rows: Sequence[GainRow], deciding: Sequence[GainRow]) -> str:
             if waiting.gain.value < _DOUBLES
             else ": each message is shared"
         )
-    return text + ("." if _proven(row) else ". Not all paths are proven.")
+    doubt = _doubt(row)
+    return f"{text}. {doubt}." if doubt else f"{text}."
 
 
 def _largest_waiting(rows: Sequence[GainRow]) -> GainRow | None:

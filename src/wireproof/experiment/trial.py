@@ -20,7 +20,13 @@ from wireproof.experiment import (
     against_base,
     carry_out,
 )
-from wireproof.experiment.applied import AppliedKnob, InEnvironment, OnHosts, planned
+from wireproof.experiment.applied import (
+    AppliedKnob,
+    InEnvironment,
+    OnHosts,
+    planned,
+    refuse_open_sets,
+)
 from wireproof.experiment.effects import compared, said
 from wireproof.experiment.kept import Keeper, keeper_for
 from wireproof.experiment.trial_pattern import (
@@ -123,6 +129,7 @@ def _applied(
         return wanted, InEnvironment(wanted.knob)
     hosts = tuple(dict.fromkeys(workload.target.hosts))  # a host with several ranks is changed once
     target = dataclasses.replace(workload.target, hosts=hosts)
+    refuse_open_sets(target, wanted.place)
     asked = PlanSpecification(
         target=options_of(target), profile=wanted.profile, allow_link_down=wanted.allow_link_down
     )
@@ -223,16 +230,8 @@ class _Trial(Bench[TrialRun]):
 
     def run(self, place: TrialPlace) -> TrialRun:
         variables = self._applied.put(place.arm)
-        begun = time.monotonic()
-        metric, guards, proof = self._workload.run(variables, self._wanted.knob.shown(place.arm))
-        return TrialRun(
-            block=place.block,
-            value=place.arm,
-            metric=metric,
-            seconds=time.monotonic() - begun,
-            guards=guards,
-            proof=proof,
-        )
+        run = self._workload.run(variables, self._wanted.knob.shown(place.arm))
+        return msgspec.structs.replace(run, block=place.block, value=place.arm)
 
     def decided(self, experiment: Experiment[TrialRun]) -> bool:
         design = dataclasses.replace(experiment.design, alpha=experiment.looks[-1].alpha)

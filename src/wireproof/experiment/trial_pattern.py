@@ -10,6 +10,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Self
 
+from wireproof.experiment import WARM_UP
+from wireproof.experiment.effects import waited_in
 from wireproof.experiment.kept import planned_arm
 from wireproof.files.held import temporary_folder
 from wireproof.instrument.watch_command import WatchedCommand
@@ -25,7 +27,7 @@ from wireproof.measure.session.rounds import equally_long, launched_once
 from wireproof.measure.specification import MeasureSpecification
 from wireproof.model import quantity
 from wireproof.model.errors import BadInput, CouldNotMeasure
-from wireproof.model.experiment import Better, Metric, PlannedArm, TriedKnob
+from wireproof.model.experiment import Better, Metric, PlannedArm, TrialRun, TriedKnob
 from wireproof.model.plan import TransportKind
 from wireproof.model.setting import Profile
 from wireproof.options.knobs import Reader
@@ -35,16 +37,17 @@ from wireproof.target import launcher_environment
 from wireproof.tune.node import JournalPlace
 from wireproof.watch.command import NOWHERE, Watch, allow_files
 from wireproof.watch.hosts import start_servers
-from wireproof.watch.prove import ProofSpecification, on_target
+from wireproof.watch.prove import (
+    INTERRUPTED,
+    ProofSpecification,
+    judged_command,
+    on_target,
+    run_command,
+    size_of,
+)
 
 Variables = Mapping[str, str | None]
 """Variables of a run's environment; None: the variable is unset."""
-
-
-RunNumbers = tuple[float, dict[str, float], str]
-"""The metric of one run, the guards by name, and the proof of its path ("" if it is not
-checked).
-"""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -52,10 +55,11 @@ class OwnCommand:
     """The user's command.
 
     ``reader`` None: its wall time is the metric. ``text``: the text of ``--metric``. ``longest_s``:
-    a run that takes longer is stopped.
+    a run that takes longer is stopped. ``claimed``: the user named the NIC or the link.
     """
 
     proof: ProofSpecification
+    claimed: bool = False
     reader: Reader | None = None
     text: str = ""
     better: Better = "lower"
@@ -139,12 +143,13 @@ class PatternWorkload(AbstractContextManager["PatternWorkload"]):
                     " to prevent this."
                 )
 
-    def run(self, variables: Variables, shown: str) -> RunNumbers:
-        """Run once with ``variables``; ``shown``: the value under trial, for messages.
+    def run(self, variables: Variables, shown: str) -> TrialRun:
+        """Run once with ``variables``; ``shown``: the value under trial, for messages. The caller
+        fills in the place of the run.
 
         Raises ``CouldNotMeasure`` if the run fails, ``KeyboardInterrupt`` if the user stops it.
         """
-        before = processor_s()
+        begun, before = time.monotonic(), processor_s()
         section = self._launched(self._with(variables), shown)
         point = section.run.points[0]
         value = value_of(point)
@@ -153,7 +158,15 @@ class PatternWorkload(AbstractContextManager["PatternWorkload"]):
         guards = guards_of(point)
         if self.target.lab is not None or not self.target.hosts:
             guards["cpu_ns_per_message"] = (processor_s() - before) * 1e9 / messages_of(point)
-        return value, guards, section.judgement.proof if self.target.wire else ""
+        return TrialRun(
+            block=WARM_UP,
+            value=0,
+            metric=value,
+            seconds=time.monotonic() - begun,
+            proof=section.judgement.proof if self.target.wire else "",
+            guards=guards,
+            waited=waited_in(section.run.points),
+        )
 
     def planned(self, variables: Variables, shown: str) -> PlannedArm:
         """Return the command of a run."""
@@ -221,7 +234,9 @@ def overridden(command: LaunchCommand, name: str, value: str) -> str:
 # --- The user's command as the workload of a trial, between two readings of its hosts' ports.
 
 READ_EVERY_S = 10.0
-"""Ports are read before and after a run; readings in between only keep the connection open."""
+"""Without a wire, ports are read before and after a run; readings in between only keep the
+connection open.
+"""
 
 
 class CommandWorkload(AbstractContextManager["CommandWorkload"]):
@@ -245,8 +260,10 @@ class CommandWorkload(AbstractContextManager["CommandWorkload"]):
             if wanted.reader is None
             else Metric(name=wanted.text, unit="", better=wanted.better, source="output")
         )
+        self._proof = dataclasses.replace(proof, stdin="empty", longest_s=wanted.longest_s)
         allow_files(self.target)
-        self._watch = Watch(self.target, self._environment, READ_EVERY_S, reporter)
+        interval_s = proof.interval_s if self.target.wire else READ_EVERY_S
+        self._watch = Watch(self.target, self._environment, interval_s, Quiet(reporter))
         self._reads = False
 
     def __enter__(self) -> Self:
@@ -279,71 +296,85 @@ class CommandWorkload(AbstractContextManager["CommandWorkload"]):
         given = {name: value for name, value in variables.items() if value is not None}
         return PlannedArm(title=shown, commands=[shell_line(self._argv, given)])
 
-    def run(self, variables: Variables, shown: str) -> RunNumbers:
+    def run(self, variables: Variables, shown: str) -> TrialRun:
         """Run once, like `PatternWorkload.run`."""
         environment = {**self._environment, **{k: v for k, v in variables.items() if v is not None}}
         for name in [name for name, value in variables.items() if value is None]:
             environment.pop(name, None)
-        if self._reads:
+        files = {path: size_of(path) for path in self._proof.results}
+        if self._reads and self.target.wire:
+            self._watch.look_at_the_background()
+        elif self._reads:
             self._watch.mark()
         before = processor_s()
-        output, seconds = self._output(environment, shown)
-        used = processor_s() - before
-        guards = {"cpu_s": used, **self._losses()}
-        return self._number(output, seconds, shown), guards, ""
-
-    def _output(self, environment: Mapping[str, str], shown: str) -> tuple[str, float]:
-        """Return the command's output and its duration in s.
-
-        Raises ``CouldNotMeasure`` if it failed.
-        """
-        begun = time.monotonic()
-        command = WatchedCommand(
-            self._argv,
-            environment,
-            self._watch.node,
-            NOWHERE,
-            self._watch.hearing,
-            stdin="empty",
-        )
         try:
-            in_time = self._watch.hearing.listen(self._wanted.longest_s, command.ended)
-            seconds = time.monotonic() - begun
-            status = command.end()
-        finally:
-            command.close()
-        if not in_time:
+            ended = run_command(self._watch, self._proof, NOWHERE, environment)
+        except CouldNotMeasure as error:
             raise CouldNotMeasure(
-                f"{shown}: the command did not end within {self._wanted.longest_s:.0f} s: give a"
-                " larger --budget-s, or a shorter command."
+                f"{shown}: {error} Give a larger --budget-s, or a shorter command."
+            ) from error
+        used = processor_s() - before
+        try:
+            return TrialRun(
+                block=WARM_UP,
+                value=0,
+                metric=self._number(*ended, shown),
+                seconds=ended[2],
+                proof=self._path_of(*ended, files),
+                guards={"cpu_s": used, **self._losses()},
             )
+        finally:
+            ended[0].close()
+            ended[0].output.clear()
+
+    def _path_of(
+        self,
+        command: WatchedCommand,
+        status: int,
+        seconds: float,
+        files: Mapping[Path, tuple[int, int]],
+    ) -> str:
+        """Return the proof of a run's path, as `wireproof prove` gives it; "" if no wire is
+        claimed, or if neither NIC nor link is and the path cannot be judged.
+        """
+        if not self.target.wire:
+            return ""
+        unproven = "unproven" if self._wanted.claimed else ""
+        if not self._reads:
+            return unproven
+        judged = judged_command(self._watch, self._proof, command, status, seconds, files).judgement
+        if judged.proof != "unproven":
+            return judged.proof
+        why = f"the path of the runs is not proven: {judged.reasons[0].message}"
+        if why not in self.notes:
+            self.notes.append(why)
+            self._reporter.warn(why)
+        return unproven
+
+    def _number(self, command: WatchedCommand, status: int, seconds: float, shown: str) -> float:
+        """Return the metric of a run. Raises ``CouldNotMeasure`` if it has none."""
+        if status == INTERRUPTED:
+            raise KeyboardInterrupt
         if status != 0:
             words = command.last_words()
             last = f": {words}" if words else "."
             raise CouldNotMeasure(f"{shown}: the command ended with status {status}{last}")
-        return command.output.decode("utf-8", "replace"), seconds
-
-    def _number(self, output: str, seconds: float, shown: str) -> float:
         if self._wanted.reader is None:
             return seconds
-        value = self._wanted.reader(output)
+        value = self._wanted.reader(command.output.decode("utf-8", "replace"))
+        metric = f"{shown}: --metric {self._wanted.text[:60]!r} found"
         if value is None:
-            raise CouldNotMeasure(
-                f"{shown}: --metric {self._wanted.text[:60]!r} found no number in the command's"
-                " output."
-            )
+            raise CouldNotMeasure(f"{metric} no number in the command's output.")
         if not 0.0 < value < float("inf"):
-            raise CouldNotMeasure(
-                f"{shown}: --metric {self._wanted.text[:60]!r} found {value:g}, but ratios need"
-                " positive numbers."
-            )
+            raise CouldNotMeasure(f"{metric} {value:g}, but ratios need positive numbers.")
         return value
 
     def _losses(self) -> dict[str, float]:
         """Return the losses of all hosts; empty if one of them cannot be read."""
         if not self._reads:
             return {}
-        self._watch.mark()
+        if not self.target.wire:
+            self._watch.mark()
         total: dict[str, float] = {}
         for host in self._watch.watched():
             if host.error or host.before is None or host.after is None:

@@ -108,7 +108,8 @@ class TrialRun(msgspec.Struct, frozen=True, kw_only=True):
 
     ``block``: -1 for a warm-up, which does not count. ``value``: index into the knob's values.
     ``guards``: the guards' numbers of this run, by name; a guard that is missing was not measured.
-    ``proof``: proof of the path, "" if none was requested.
+    ``proof``: proof of the path, "" if none was requested. ``waited``: share of the time that the
+    processes waited for a processor, null if it was not counted.
     """
 
     block: int
@@ -117,6 +118,7 @@ class TrialRun(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     guards: dict[str, float] = msgspec.field(default_factory=dict)
     proof: str = ""
+    waited: float | None = None
 
 
 class Guard(msgspec.Struct, frozen=True, kw_only=True):
@@ -141,7 +143,8 @@ class ValueEffect(msgspec.Struct, frozen=True, kw_only=True):
     ``ratio`` has the interval ``low`` to ``high``, null with too few blocks; ``base`` and
     ``other``: medians of the metric. ``more_runs``: estimated number of further runs that would
     decide the comparison. ``paths``: the path of most runs with the base and with the value, "" if
-    unknown.
+    no wire is claimed. ``busy``: why the hosts may be the cause, so that nothing is decided;
+    otherwise "".
     """
 
     value: int
@@ -155,12 +158,13 @@ class ValueEffect(msgspec.Struct, frozen=True, kw_only=True):
     more_runs: int = 0
     guards: list[Guard] = msgspec.field(default_factory=list)
     paths: tuple[str, str] = ("", "")
+    busy: str = ""
     text: str = ""
 
     @property
     def beside_the_wire(self) -> bool:
-        """True if runs with the base or the value did not use the claimed wire; nothing is then
-        concluded.
+        """True if runs with the base or the value are not proven to use the claimed wire; nothing
+        is then concluded.
         """
         return any(path not in ("", "on-wire") for path in self.paths)
 
@@ -257,13 +261,15 @@ class TryResult(msgspec.Struct, frozen=True, kw_only=True):
 
 class RailNumber(msgspec.Struct, frozen=True, kw_only=True):
     """Goodput in bytes/s over one rail alone, or over all together (``rail`` is ""). ``limit``:
-    the maximum of the rail's link.
+    the maximum of the rail's link. ``waited``: share of the time that the processes waited for a
+    processor, null if it was not counted.
     """
 
     rail: str
     goodput: Interval
     limit: float | None
     proof: Proof
+    waited: float | None = None
 
 
 class GainRow(msgspec.Struct, frozen=True, kw_only=True):

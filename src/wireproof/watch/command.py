@@ -175,12 +175,19 @@ class Watch:
         return [watcher.follower.watched() for watcher in self._watchers]
 
     def start(
-        self, argv: Sequence[str], sinks: Sinks, *, stdin: Stdin = "shared"
+        self,
+        argv: Sequence[str],
+        sinks: Sinks,
+        *,
+        stdin: Stdin = "shared",
+        environment: Mapping[str, str] | None = None,
     ) -> WatchedCommand:
-        """Start a command under the guard, which ends the command no later than this watch ends."""
-        started = WatchedCommand(
-            argv, self.environment, self.node, sinks, self.hearing, stdin=stdin
-        )
+        """Start a command under the guard, which ends the command no later than this watch ends.
+
+        ``environment`` None: that of the watch.
+        """
+        whole = self.environment if environment is None else environment
+        started = WatchedCommand(argv, whole, self.node, sinks, self.hearing, stdin=stdin)
         self._commands.append(started)
         return started
 

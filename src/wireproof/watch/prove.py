@@ -137,7 +137,7 @@ def prove_command(
 def _proved(
     environment: Mapping[str, str], wanted: ProofSpecification, sinks: Sinks, reporter: Reporter
 ) -> ProvedCommand:
-    argv, target = wanted.argv, wanted.target
+    target = wanted.target
     whole = {**environment, **launcher_environment(target, environment)}
     files = {path: size_of(path) for path in wanted.results}
     with Watch(target, whole, wanted.interval_s, reporter) as watch:
@@ -145,20 +145,36 @@ def _proved(
         servers = start_servers(watch, wanted.companions, sinks, reporter)
         watch.look_at_the_background()
         command, status, seconds = run_command(watch, wanted, sinks)
-        traffic = watch.traffic(seconds)
+        proved = judged_command(watch, wanted, command, status, seconds, files)
         for server in servers:
             server.end()
-        watched = watch.watched()
+    return proved
+
+
+def judged_command(
+    watch: Watch,
+    wanted: ProofSpecification,
+    command: WatchedCommand,
+    status: int,
+    seconds: float,
+    files: Mapping[Path, tuple[int, int]],
+) -> ProvedCommand:
+    """Take the readings after a command that `run_command` returned, and judge its path.
+
+    ``files``: the files of results, with their sizes from before the command.
+    """
+    traffic = watch.traffic(seconds)
+    argv = wanted.argv
     series = _numbers(bytes(command.output), wanted.name or Path(argv[0]).name, files)
     series = with_request(series, argv)
-    unwatched = not_watched((host for table in series for host in table.hosts), watched)
+    unwatched = not_watched((host for table in series for host in table.hosts), watch.watched())
     traffic = msgspec.structs.replace(traffic, unwatched=unwatched)
     return ProvedCommand(
         exit_status=status,
         output=bytes(command.output),
         seconds=seconds,
         traffic=traffic,
-        judgement=judge_traffic(traffic, series, target.claim(), exit_status=status),
+        judgement=judge_traffic(traffic, series, wanted.target.claim(), exit_status=status),
         series=series,
         last_words=command.last_words(),
         notes=(*watch.notes, *_notes(command)),
@@ -166,16 +182,21 @@ def _proved(
 
 
 def run_command(
-    watch: Watch, wanted: ProofSpecification, sinks: Sinks
+    watch: Watch,
+    wanted: ProofSpecification,
+    sinks: Sinks,
+    environment: Mapping[str, str] | None = None,
 ) -> tuple[WatchedCommand, int, float]:
     """Run the command to its end; return it, its exit status and its duration in s.
+
+    ``environment`` None: that of the watch.
 
     Ctrl-C stops the command, not the proof. Raises ``CouldNotMeasure`` if it exceeds its time
     limit.
     """
     begun = time.monotonic()
     argv = on_target(wanted.argv, wanted.target)
-    command = watch.start(argv, sinks, stdin=wanted.stdin)
+    command = watch.start(argv, sinks, stdin=wanted.stdin, environment=environment)
     try:
         while not watch.hearing.listen(min(3600.0, wanted.longest_s), command.ended):
             if time.monotonic() - begun >= wanted.longest_s:

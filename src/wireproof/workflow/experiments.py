@@ -192,6 +192,7 @@ def _command(
     known = {name: value for name, value in given.items() if value is not None}
     return OwnCommand(
         proof=proof_specification(argv, settings, cast("ProofOptions", known), environment),
+        claimed=bool(settings.nic or settings.link),
         reader=metric_reader(options["metric"]) if options["metric"] else None,
         text=options["metric"],
         better=options["better"] or "lower",

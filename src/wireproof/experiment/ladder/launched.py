@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from statistics import median
 
 import msgspec
 
+from wireproof.experiment.effects import waited_in
 from wireproof.experiment.ladder import LAYERS, Collective, LayerName
 from wireproof.experiment.ladder.steps import Round
 from wireproof.launch.command import shell_line
@@ -27,7 +27,6 @@ from wireproof.options.table import Options
 from wireproof.report.judged_run import results
 from wireproof.report.reporter import Reporter
 from wireproof.target import Target
-from wireproof.verdict.run.quality import waited_share
 
 BUDGET_S = 0.05
 """Default time of one point. It is short because the variation between rounds is larger than within
@@ -145,9 +144,7 @@ class LaunchedLayer:
         """Return the share of the time during which a process waited for a processor, or None if it
         was not counted.
         """
-        points = [point for section in self._rounds.sections for point in section.run.points]
-        shares = [waited_share(pair) for point in points for pair in point.pairs]
-        return median(shares) if shares else None
+        return waited_in(point for one in self._rounds.sections for point in one.run.points)
 
     def proof(self) -> Proof:
         return path_of(self.part().section.judgement)

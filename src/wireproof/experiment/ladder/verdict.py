@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from wireproof.experiment.effects import busy
 from wireproof.experiment.ladder import Hint, Layer, LayerName, LayerStep, MissingLayer, Quantity
 from wireproof.experiment.ladder.steps import Rung, decided
 from wireproof.model import quantity
@@ -66,8 +67,6 @@ def _span(low: float, high: float) -> str:
 
 _LINK_SHARE = 0.8
 """Share of the link's attainable goodput below which the lowest layer itself is slow."""
-_BUSY = 0.25
-"""Share of time spent waiting for a CPU above which a host is too busy to blame a layer."""
 
 
 @dataclass(frozen=True)
@@ -105,16 +104,12 @@ def judge_ladder(
 
 
 def _busy(step: LayerStep, layers: Sequence[Layer]) -> str:
-    """Return why the hosts may cause the difference: the processes of both layers waited for a CPU.
-    If only those of the upper layer waited, the layer's way of waiting is the cause, and the result
-    is "".
+    """Return why the hosts may cause the difference, or "". If only the processes of the upper
+    layer waited for a processor, the layer's way of waiting is the cause.
     """
     waited = {layer.name: layer.waited for layer in layers}
-    lower, upper = waited[step.lower], waited[step.upper]
-    if lower is None or lower <= _BUSY or (upper is not None and upper <= _BUSY):
-        return ""
-    share = f"{lower:.0%}" if upper is None else f"{lower:.0%} and {upper:.0%}"
-    return f"; but the processes waited for a processor for {share} of the time"
+    why = busy(waited[step.lower], waited[step.upper])
+    return f"; but {why}" if why else ""
 
 
 def _of_step(step: LayerStep, busy: str) -> Finding:

@@ -146,7 +146,8 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
 class StudyRun(msgspec.Struct, frozen=True, kw_only=True):
     """One launch, in the order of measurement. ``block``: the small block that it belongs to.
     ``numbers``: by pattern, in the pattern's unit. ``shares``: share of the bytes that left the
-    hosts, by port. ``said``: findings about the library's counters, by code.
+    hosts, by port. ``said``: findings about the library's counters, by code. ``waited``: share of
+    the time that the processes waited for a processor, null if it was not counted.
     """
 
     block: int
@@ -156,6 +157,7 @@ class StudyRun(msgspec.Struct, frozen=True, kw_only=True):
     proof: str = ""
     shares: dict[str, float] = {}
     said: dict[str, str] = {}
+    waited: float | None = None
 
 
 class StudiedPattern(msgspec.Struct, frozen=True, kw_only=True):
@@ -169,7 +171,8 @@ class StudiedPattern(msgspec.Struct, frozen=True, kw_only=True):
 class StudyEffect(msgspec.Struct, frozen=True, kw_only=True):
     """The effect of one value on one pattern, compared with the base. ``low``, ``high``: 95 %
     interval of ``ratio``, null with too few blocks. ``p``: p-value of no effect, adjusted for
-    all comparisons of the study (Holm). ``base``, ``other``: medians.
+    all comparisons of the study (Holm). ``base``, ``other``: medians. ``busy``: why the hosts may
+    be the cause, so that nothing is decided; otherwise "".
     """
 
     configuration: int
@@ -182,6 +185,7 @@ class StudyEffect(msgspec.Struct, frozen=True, kw_only=True):
     other: float
     blocks: int
     answer: Answer
+    busy: str = ""
 
 
 class Honoured(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from wireproof.experiment import ALPHA, BLOCK_VALUES, Design, against_base
-from wireproof.experiment.effects import Trial, effects
+from wireproof.experiment.effects import Trial, effects, path_of_most
 from wireproof.experiment.study import (
     Advice,
     Configuration,
@@ -72,7 +72,7 @@ def _effects(study: Study) -> list[StudyEffect]:
         contrasts=against_base(arms),
         smallest=study.smallest,
     )
-    trials = [Trial(run.block, run.configuration, run.numbers) for run in study.runs]
+    trials = [Trial(run.block, run.configuration, run.numbers, run.waited) for run in study.runs]
     return [
         StudyEffect(
             configuration=found.contrast.other,
@@ -85,6 +85,7 @@ def _effects(study: Study) -> list[StudyEffect]:
             other=found.other,
             blocks=found.blocks,
             answer=found.answer,
+            busy=found.busy,
         )
         for found in effects(design, trials)
     ]
@@ -94,16 +95,11 @@ def _if_proven(effect: StudyEffect, runs: Sequence[StudyRun]) -> StudyEffect:
     """Return undecided unless most runs of the value and of the base are proven to have used the
     wire.
     """
-    if all(path_of_most(runs, number) == "on-wire" for number in (0, effect.configuration)):
-        return effect
-    return msgspec.structs.replace(effect, answer="undecided")
-
-
-def path_of_most(runs: Sequence[StudyRun], configuration: int) -> str:
-    """Return the path of more than half of a configuration's runs, or "unproven"."""
-    own = [run.proof for run in runs if run.configuration == configuration]
-    path, times = Counter(own).most_common(1)[0] if own else ("", 0)
-    return path if path and 2 * times > len(own) else "unproven"
+    for number in (0, effect.configuration):
+        proofs = [run.proof for run in runs if run.configuration == number]
+        if path_of_most(proofs) != "on-wire":
+            return msgspec.structs.replace(effect, answer="undecided")
+    return effect
 
 
 def _finding(one: Honoured, study: Study) -> Finding:

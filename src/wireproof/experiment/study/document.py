@@ -71,6 +71,8 @@ def _answer(study: Study) -> str:
             f"No setting of {study.title} is recommended: some launches are not proven to use the "
             "wire, so nothing is concluded from them."
         )
+    if why := next((effect.busy for effect in study.effects if effect.busy), ""):
+        return f"No setting of {study.title} is recommended: {why}, so their effects are undecided."
     if study.verdict == "inconclusive":
         return (
             f"The effects of the settings of {study.title} are undecided here: give a larger "

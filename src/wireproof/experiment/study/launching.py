@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from wireproof.experiment.effects import waited_in
 from wireproof.experiment.kept import planned_arm
 from wireproof.experiment.study import Configuration, Library, StudiedPattern, StudyRun
 from wireproof.experiment.study.catalogue import points_of, title_of
@@ -198,6 +199,7 @@ class Launcher:
             proof=proof,
             shares=shares,
             said=counted(self._library, folder / COUNTS),
+            waited=waited_in(section.run.points),
         )
 
     def _with(

@@ -3,7 +3,7 @@ tests/launch/test_command.py.
 """
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.launch.test_command import FOUND, request
 from tests.slurm.test_slurm_answers import PRINTED
@@ -62,9 +62,12 @@ def test_folding_keeps_order_and_repeats(hosts: list[str], folded: str) -> None:
     assert fold_hosts(hosts) == folded
 
 
-NAMES = st.from_regex(r"\A[a-c]-?[0-9]{0,3}\Z").filter(lambda name: not name.endswith("-"))
+NAMES = st.tuples(
+    st.sampled_from("abc"), st.sampled_from(["", "-"]), st.text("0123456789", max_size=3)
+).map(lambda parts: "".join(parts).rstrip("-"))
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(NAMES, max_size=12))
 def test_unfolding_gives_the_hosts_back(hosts: list[str]) -> None:
     folded = fold_hosts(hosts)

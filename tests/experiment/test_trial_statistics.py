@@ -152,6 +152,17 @@ def test_nothing_is_concluded_of_runs_beside_the_wire(
     assert ("the claimed wire" in sentence) is not concluded
 
 
+def test_runs_without_a_proof_hide_no_path_that_is_disproved() -> None:
+    """Without a claim, a run of a command whose path cannot be judged has no proof."""
+    runs = runs_of(*((100.0, 50.0, 50.0, 100.0),) * 9, proofs=("", ""))
+    few = [
+        msgspec.structs.replace(run, proof="wrong-path" if run.value and run.block < 3 else "")
+        for run in runs
+    ]
+    assert one_of(few).paths == ("", "wrong-path")
+    assert one_of(few).answer == "undecided"
+
+
 def test_a_path_that_half_of_the_runs_took_is_not_proven() -> None:
     runs = runs_of(*((100.0, 50.0, 50.0, 100.0),) * 8, proofs=("on-wire", "on-wire"))
     half = [

@@ -285,7 +285,9 @@ def path_of_most(proofs: Sequence[str]) -> str:
 
 
 def _path(runs: Sequence[TrialRun], value: int) -> str:
-    return path_of_most([run.proof for run in runs if run.value == value])
+    """Return the path of most runs that have a proof; "" if none has, as without a claim."""
+    proofs = [run.proof for run in runs if run.value == value and run.proof]
+    return path_of_most(proofs) if proofs else ""
 
 
 def _missing_blocks(ratio: Interval, blocks: int, smallest: float, alpha: float) -> int:

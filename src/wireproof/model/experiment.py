@@ -142,8 +142,8 @@ class ValueEffect(msgspec.Struct, frozen=True, kw_only=True):
 
     ``ratio`` has the interval ``low`` to ``high``, null with too few blocks; ``base`` and
     ``other``: medians of the metric. ``more_runs``: estimated number of further runs that would
-    decide the comparison. ``paths``: the path of most runs with the base and with the value, "" if
-    no wire is claimed. ``busy``: why the hosts may be the cause, so that nothing is decided;
+    decide the comparison. ``paths``: path of most runs with a proof, of the base and of the value,
+    "" if there are none. ``busy``: why the hosts may be the cause, so that nothing is decided;
     otherwise "".
     """
 
